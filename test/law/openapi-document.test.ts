@@ -147,18 +147,6 @@ const fields = {
   required: ['title'],
 };
 
-test('an operation with a body and no more has neither parameters nor a word too many', async () => {
-  expect(await operationOf(add)).toStrictEqual({
-    operationId: 'thing.add',
-    tags: ['thing'],
-    summary: 'adds a thing',
-    requestBody: { required: true, content: { 'application/json': { schema: fields } } },
-    responses: withBody,
-    'x-source': 'spec',
-    'x-codeSamples': [],
-  });
-});
-
 test('a body is shown with an example where the samples hold all that it must have', async () => {
   const of = (example: object) => ({ required: true, content: { 'application/json': { schema: fields, example } } });
   expect(await bodyOf(add, { name: 'n' })).toStrictEqual(of({ title: 'n' }));
@@ -188,44 +176,4 @@ test('a body that is one document has its schema and, where there is one, its sa
     content: { 'application/json': { schema, example: ['base'] } },
   });
   expect((await operationOf(replace))['responses']).toStrictEqual(withBody);
-});
-
-test('around the operations stand the service, the nouns as tags, the key and the errors', async () => {
-  const { paths, info, ...rest } = await documentOf([get, add, change, replace]);
-  expect(info).toEqual({
-    title: 'Social Trading Data Service',
-    version: '1.0.0',
-    description: expect.stringContaining('`assumed` a choice of this tool'),
-  });
-  expect(Object.entries(paths as Operations).map(([path, item]) => [path, Object.keys(item)])).toEqual([
-    ['/v1/things/{id}', ['get']],
-    ['/v1/things', ['post', 'put']],
-    ['/v1/list', ['put']],
-  ]);
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-  expect(rest).toStrictEqual({
-    openapi: '3.1.0',
-    servers: [{ url: 'https://api.example', description: 'the service' }],
-    security: [{ bearerAuth: [] }],
-    tags: [{ name: 'list' }, { name: 'thing' }],
-    components: {
-      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer', description: 'partner API key' } },
-      schemas: {
-        Error: {
-          type: 'object',
-          properties: { error: { type: 'string', description: 'what is wrong, in words' } },
-          required: ['error'],
-        },
-        Chain: { type: 'string', enum: ['base', 'solana'] },
-      },
-      responses: {
-        BadRequest: { description: 'bad input; names the field', 'x-source': 'spec', content },
-        Unauthorized: { description: 'key missing or unknown', 'x-source': 'assumed', content },
-        NotFound: { description: 'no such id', 'x-source': 'assumed', content },
-        Conflict: { description: 'the name is taken', 'x-source': 'assumed', content },
-        TooLarge: { description: 'body over 5 MB', 'x-source': 'assumed', content },
-        OtherError: { description: 'any other error', 'x-source': 'spec', content },
-      },
-    },
-  });
 });

@@ -57,37 +57,6 @@ test('two servers and several processes write to one database at once: each writ
   }
 });
 
-long('a second server on a port that is taken is exit 3; the first answers on, and its ready file stays', async () => {
-  const folder = temporaryFolder();
-  const { url } = await served(folder, ['--empty']);
-  const ready = join(folder, 'ready.json');
-  const before = readFileSync(ready, 'utf8');
-  const { port } = new URL(url);
-  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  for (const detach of [[], ['--detach']]) {
-    const argv = [
-      'sandbox',
-      'start',
-      ...detach,
-      '--port',
-      port,
-      '--db',
-      join(folder, 'sandbox.db'),
-      '--ready-file',
-      ready,
-    ];
-    const { printed, ended } = start(argv, env);
-    expect(await ended).toBe(3);
-    const began = detach.length === 0 ? '' : 'the sandbox did not start: ';
-    expect(printed.err).toBe(
-      `error: ${began}cannot listen on port ${port}: another program listens there\nhint: Choose another port with --port, or --port 0 for a free one.\n`,
-    );
-    expect(readFileSync(ready, 'utf8')).toBe(before);
-  }
-  const answer = await fetch(`${url}/v2/leaderboard`, { headers: { authorization: 'Bearer sandbox-key-a' } });
-  expect(await answer.json()).toEqual({ traders: [] });
-});
-
 long('a server that ends leaves the ready file of a later one', async () => {
   const folder = temporaryFolder();
   const first = await served(folder, ['--empty']);

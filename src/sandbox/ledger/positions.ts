@@ -1,7 +1,7 @@
 import type { Trade } from './trade.ts';
 
 /** Tokens that came in together at one price and go out first in, first out. */
-export interface Lot {
+interface Lot {
   /** Tokens left of it, > 0; on perps the full (leveraged) size. */
   amount: number;
   /** What is left of its cost; on perps the notional. */
@@ -265,7 +265,7 @@ function sumLots(position: PositionState) {
 const lotRounding = 1e-12;
 
 /** Takes an amount out of the oldest lots, in place, as far as they reach; `amountMs` adds up each part's amount times how long it was held. */
-export function useLots(lots: Lot[], amount: number, atMs: number) {
+function useLots(lots: Lot[], amount: number, atMs: number) {
   const used = { amount: 0, usd: 0, marginUsd: 0, amountMs: 0 };
   let spent = 0;
   let wanted = amount;

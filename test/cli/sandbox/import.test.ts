@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { long, size } from '../../support/size.ts';
+import { long } from '../../support/size.ts';
 
 const pumpfun = '../shared/data/trades-solana/pumpfun_swaps_2026-06.csv.gz';
 const hasData = existsSync(pumpfun);
@@ -74,24 +74,11 @@ test('imported trades make a leaderboard with PnL that was worked out by hand', 
   expect(JSON.parse(rank.out)).toEqual({ ranking: 2, pnl: { total: -10, perChain: { base: -10 } } });
 });
 
-test('someone who never traded has no rank, and an unseen wallet is an unnamed profile', async () => {
+test('someone who never traded has no rank', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const stranger = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
-  const rank = await run(`--sandbox leaderboard rank ${stranger}`, { env, tty: 80 });
+  const rank = await run('--sandbox leaderboard rank 0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252', { env, tty: 80 });
   expect(rank.out).toContain('not ranked');
   expect(rank.err).toContain('Not on this leaderboard (all chains, 30 days)');
-  const { out } = await run(`--sandbox profile get ${stranger} --json`, { env });
-  const profile = JSON.parse(out);
-  expect(profile).toMatchObject({
-    name: '0xa4e2…b252',
-    status: 'unnamed',
-    addresses: ['0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252'],
-    isNSFW: false,
-  });
-  const again = await run(`--sandbox profile get ${profile.id} --json`, { env });
-  expect(JSON.parse(again.out)).toEqual(profile);
-  const unknown = await run('--sandbox profile get 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11', { env });
-  expect(unknown).toMatchObject({ code: 5, out: '' });
 });
 
 test('a broken file: good rows are kept, bad ones named with their line, exit 10', async () => {
@@ -167,16 +154,6 @@ test('--rejects over an existing file needs --yes, and nothing is imported witho
   expect(readFileSync(rejects, 'utf8')).toBe('');
 });
 
-test('importing the same file twice changes nothing', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const path = file([header, row('09:00:00', alice, 'buy', 1, 20), row('09:01:00', alice, 'sell', 1, 30)].join('\n'));
-  await run(`sandbox import ${path}`, { env, now });
-  const before = await run('--sandbox leaderboard list --json', { env, now });
-  const again = await run(`sandbox import ${path} --json`, { env, now });
-  expect(JSON.parse(again.out)).toMatchObject({ imported: 0, repeated: 2 });
-  expect(await run('--sandbox leaderboard list --json', { env, now })).toEqual(before);
-});
-
 /** Realized PnL per trader from the CSV by the cumulative cost curve: no lots, no queue. */
 function topTen(csv: string): [string, number][] {
   const pnl = new Map<string, number>();
@@ -226,23 +203,6 @@ test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of a
   for (const [index, [, usd]] of shown.entries()) expect(usd).toBeCloseTo(expected[index]?.[1] ?? Number.NaN, 6);
 });
 
-test.skipIf(!hasData)(`importing in two halves equals importing once${why}`, async () => {
-  const lines = gunzipSync(readFileSync(pumpfun)).toString().trim().split('\n').slice(0, size(1000, 100_000));
-  const once = { SOTRA_DATA_DIR: temporaryFolder() };
-  await run(`sandbox import ${file(lines.join('\n'))} --preset pumpfun`, { env: once, now });
-  const halves = { SOTRA_DATA_DIR: temporaryFolder() };
-  const middle = 600;
-  for (const part of [lines.slice(1, middle), lines.slice(middle)])
-    await run(`sandbox import ${file([lines[0], ...part].join('\n'))} --preset pumpfun`, { env: halves, now });
-  for (const argv of ['leaderboard list --limit 250 --json', 'leaderboard sections --limit 250 --json']) {
-    const [one, two] = [
-      await run(`--sandbox ${argv}`, { env: once, now }),
-      await run(`--sandbox ${argv}`, { env: halves, now }),
-    ];
-    expect(JSON.parse(two.out)).toEqual(JSON.parse(one.out));
-  }
-});
-
 const user = '0x00000000000000000000000000000000000000aa';
 const fill = (order: number, side: 'B' | 'A', sz: string, px: string, startPosition: string) => ({
   user,
@@ -287,15 +247,9 @@ test('fills that are missing inside a position make its figures unavailable, and
   });
 });
 
-test('numbers whose sums no double holds are an error of their row', async () => {
+test('a trade of more than 1e60 tokens or dollars is refused', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const token = '0x00000000000000000000000000000000000000bb';
-  const stdin = `time,trader,token,side,amount,usd\n1700000001,${user},${token},buy,1,1e308\n1700000002,${user},${token},buy,1e-300,5\n1700000003,${user},${token},buy,1,1e60\n`;
-  const { code, err, out } = await run('sandbox import - --chain base --json', { env, stdin });
-  expect([code, JSON.parse(out)]).toMatchObject([10, { imported: 1, rejected: 2 }]);
-  expect(err).toContain('line 2: usd "1e308": must be a number from 1e-60 to 1e60');
-  expect(err).toContain('line 3: amount "1e-300": must be a number from 1e-60 to 1e60');
-  const trade = `sandbox trade --chain base --trader ${user} --token ${token} --side buy`;
+  const trade = `sandbox trade --chain base --trader ${alice} --token ${token} --side buy`;
   for (const [size, says] of [
     ['--amount 1e308 --usd 1', '--amount 1e+308'],
     ['--amount 1 --usd 1e61', '--usd 1e+61'],

@@ -287,24 +287,3 @@ test('a perp is found by its coin in any case and by the contract that the docum
   expect(await find(contract)).toEqual(await find('ETH'));
   expect(await find('eth')).toMatchObject({ metadata: { tokenAddress: 'ETH' } });
 });
-
-test('every card has a link, an insight, an image and a supply, as text', async () => {
-  const service = await serveSandbox();
-  const board = await ask(service, 'GET', '/v2/leaderboard?limit=250');
-  const { traders } = board.body as { traders: { profile: { addresses: string[] } }[] };
-  let seen = 0;
-  for (const { profile } of traders) {
-    const path = `/v1/feed/actor?identifier=${profile.addresses[0]}&chains=all&limit=100`;
-    for (const card of ((await ask(service, 'GET', path)).body as { items: unknown[] }).items) {
-      seen += 1;
-      expect(card).toMatchObject({
-        callToActions: [{ text: expect.stringMatching(/^Trade \S/), url: expect.stringMatching(/^https:\/\//) }],
-        insights: expect.arrayContaining([{ text: expect.stringMatching(/^(Holds|Closed) \S+ .* USD$/) }]),
-        imageUrl: expect.stringMatching(/^https:\/\//),
-        metadata: { totalSupply: expect.stringMatching(/^\d+(\.\d+)?$/) },
-        metrics: { copyVolume: expect.stringMatching(/^\d+\.\d\d$/) },
-      });
-    }
-  }
-  expect(seen).toBeGreaterThan(300);
-});

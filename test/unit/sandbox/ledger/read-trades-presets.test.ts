@@ -148,32 +148,3 @@ describe('hyperliquid fills', () => {
     expect(trades.filter((trade) => trade.direction === null)).toHaveLength(1099);
   });
 });
-
-describe.skipIf(!existsSync(data))('the real files (need ../shared/data)', () => {
-  test('pump.fun swaps: all but the 58 rows whose trader is a redacted label', async () => {
-    const { trades, rejected } = await readFile('trades-solana/pumpfun_swaps_2026-06.csv.gz', { preset: 'pumpfun' });
-    expect(trades).toHaveLength(7102);
-    expect(rejected).toHaveLength(58);
-    expect(rejected.every(({ reason }) => /^trader "RDCT-[0-9a-f]+": must be a Solana address/.test(reason))).toBe(
-      true,
-    );
-    expect(rejected[0]?.line).toBe(22);
-    expect(countRepeats(trades)).toBe(3);
-    expect(trades[0]).toMatchObject({
-      chain: 'solana',
-      trader: 'DQmMnakiKr1YNE2gcpggLCzBrauBwFbQkAaao2FTbjgp',
-      token: '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump',
-      tokenSupply: 1_000_000_000,
-      side: 'buy',
-      amount: 2_249_329.2,
-      usd: 0.162712,
-      atMs: 1_782_611_393_000,
-    });
-    expect(trades[0]?.tokenSymbol).toBeUndefined();
-  });
-
-  test('the same swaps without a preset, by the names of their columns', async () => {
-    const { trades } = await readFile('trades-solana/pumpfun_swaps_2026-06.csv.gz', { chain: 'solana' });
-    expect(trades).toHaveLength(7102);
-  });
-});
