@@ -8,57 +8,54 @@ import { counted, formatCount } from '../../lib/output/format.ts';
 import { type Progress, showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
-import { openDb } from '../../sandbox/db/store.ts';
 import { importTrades } from '../../sandbox/ledger/import-trades.ts';
-import type { RejectedRow } from '../../sandbox/ledger/read-rows.ts';
 import { readTrades } from '../../sandbox/ledger/read-trades.ts';
+import { withSandbox } from './open-sandbox.ts';
 import type { ImportInput } from './params.ts';
 import { importView } from './view.ts';
 
 /** Rejected rows that stderr shows; `--rejects` writes all. */
 const maxShown = 10;
 
-/** Errors, with nothing changed: `local-file` for a missing file; `usage` for one without trades. */
-export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
-  const source = openSource(input.file, context.io, input.file);
+/** Errors, with nothing stored: `local-file` for a missing file; `usage` for one without trades. */
+export function importFile(input: ImportInput, context: Context): Promise<Result> {
+  const { io, options, warn } = context;
+  const source = openSource(input.file, io, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
-  const rejects = await openOutput(
-    '--rejects',
-    context.options.dryRun ? undefined : input.rejects,
-    [input.file, dbFile],
-    (path) => confirmReplace('--rejects', path, context),
-  );
-  const db = openDb(dbFile);
-  const shown = await showProgress(context);
-  const { signal, sleep } = context.io;
-  const progress: ImportProgress = { shown, signal, row: 0, stored: 0 };
-  try {
-    const rejectedRows: RejectedRow[] = [];
-    const report = await importTrades({
-      db,
-      name: input.file === '-' ? 'stdin' : input.file,
-      nowMs: sandboxNow(db, context.io.now()),
-      events: withProgress(readTrades(source, { chain: input.chain, preset: input.preset, map }), progress),
-      onRejected: (row) => {
-        if (rejectedRows.length < maxShown) rejectedRows.push(row);
-        if (rejects !== undefined) writeSync(rejects.fd, `${JSON.stringify(row)}\n`);
-      },
-      onStored: async (trades) => {
-        progress.stored = trades;
-        await sleep(0, signal).catch(() => undefined);
-        throwIfInterrupted(progress);
-      },
-      ownTime: input.ownTime === true,
-    });
-    for (const { place, reason } of rejectedRows) context.warn(`${place}: ${reason}`);
-    const more = report.rejected - rejectedRows.length;
-    if (more > 0) context.warn(`${counted(more, 'more row')} rejected; --rejects <file> writes all of them`);
-    return { kind: 'answer', answer: report, view: importView, exitCode: report.rejected > 0 ? 10 : 0 };
-  } finally {
-    shown.stop();
-    await rejects?.close();
-    db.close();
-  }
+  return withSandbox(context, { db: input.db, keepsEmpty: true }, async (db) => {
+    const rejectsFile = options.dryRun ? undefined : input.rejects;
+    const rejects = await openOutput('--rejects', rejectsFile, [input.file, db.file], (path) =>
+      confirmReplace('--rejects', path, context),
+    );
+    const shown = await showProgress(context);
+    const progress: ImportProgress = { shown, signal: io.signal, row: 0, stored: 0 };
+    let rejected = 0;
+    try {
+      const report = await importTrades({
+        db,
+        name: input.file === '-' ? 'stdin' : input.file,
+        nowMs: sandboxNow(db, io.now()),
+        events: withProgress(readTrades(source, { chain: input.chain, preset: input.preset, map }), progress),
+        onRejected: (row) => {
+          rejected += 1;
+          if (rejected <= maxShown) warn(`${row.place}: ${row.reason}`);
+          if (rejects !== undefined) writeSync(rejects.fd, `${JSON.stringify(row)}\n`);
+        },
+        onStored: async (trades) => {
+          progress.stored = trades;
+          await io.sleep(0, io.signal).catch(() => undefined);
+          throwIfInterrupted(progress);
+        },
+        ownTime: input.ownTime === true,
+      });
+      const more = rejected - maxShown;
+      if (more > 0) warn(`${counted(more, 'more row')} rejected; --rejects <file> writes all of them`);
+      return { kind: 'answer', answer: report, view: importView, exitCode: rejected > 0 ? 10 : 0 };
+    } finally {
+      shown.stop();
+      await rejects?.close();
+    }
+  });
 }
 
 interface ImportProgress {

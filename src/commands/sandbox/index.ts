@@ -70,10 +70,7 @@ export function addSandbox(sandbox: Command): void {
     .changes()
     .prints(importView)
     .example('sandbox import trades.csv --chain base --map value_usd=usd', 'a file with another column name')
-    .run(async (input, context) => {
-      const [{ withSandboxFile }, { importFile }] = await Promise.all([import('./served.ts'), import('./import.ts')]);
-      return withSandboxFile(context, input.db, async (file) => importFile(input, context, file));
-    });
+    .run(async (input, context) => (await import('./import.ts')).importFile(input, context));
 
   sandbox
     .command('trade')
@@ -118,8 +115,5 @@ export function addSandbox(sandbox: Command): void {
     .changes()
     .prints(statusView)
     .example('sandbox reset', 'the built-in data')
-    .run(async (input, context) => {
-      const [{ withSandboxFile }, { resetSandbox }] = await Promise.all([import('./served.ts'), import('./state.ts')]);
-      return withSandboxFile(context, input.db, async (file) => resetSandbox(input, context, file));
-    });
+    .run(async (input, context) => (await import('./state.ts')).resetSandbox(input, context));
 }

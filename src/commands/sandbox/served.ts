@@ -1,14 +1,13 @@
-import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { command } from '../../client/shell.ts';
 import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
-import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import { dataDirectory, sandboxFile } from '../../lib/config/directories.ts';
-import { makeFolder, readStateFile, withTemporaryFolder } from '../../lib/files/durable-file.ts';
-import type { Result } from '../../lib/output/result.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { dataDirectory } from '../../lib/config/directories.ts';
+import { makeFolder, readStateFile } from '../../lib/files/durable-file.ts';
 import { openNetwork } from '../../lib/transport.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 
@@ -43,7 +42,7 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
     throw new SotraError('local-file', `--ready-file ${readyFile}: no such file`, { hint: 'Correct its path.' });
   const files = readyFile === undefined ? servedFiles(context) : [readyFile];
   const known = files.flatMap((file) => readReady(file) ?? []);
-  const wanted = baseUrl ?? (await readTypedUrl(context)) ?? envBaseUrl(context);
+  const wanted = baseUrl ?? (await readTypedUrl(context)) ?? readEnvironmentUrl(context);
   const candidates =
     wanted === undefined || readyFile !== undefined ? known : known.filter(({ url }) => isSame(url, wanted));
   const answered = await Promise.all(candidates.map(async (each) => ((await answers(context, each)) ? [each] : [])));
@@ -99,14 +98,14 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
 }
 
 /** The base URL of the command line: `--base-url`, or the one of `--context`. */
-async function readTypedUrl({ options, config }: Context): Promise<string | undefined> {
+export async function readTypedUrl({ options, config }: Context): Promise<string | undefined> {
   if (options.sandbox || options.context === undefined) return options.baseUrl;
   const { kind, baseUrl } = await config.service();
   return kind === 'sandbox' ? undefined : baseUrl;
 }
 
 /** The base URL of the environment, if a sandbox may be served there. */
-function envBaseUrl({ options, io }: Context): string | undefined {
+export function readEnvironmentUrl({ options, io }: Context): string | undefined {
   const url = io.env['SOTRA_BASE_URL'] ?? '';
   return !options.sandbox && URL.canParse(url) && isLoopback(new URL(url).hostname) ? url : undefined;
 }
@@ -133,51 +132,4 @@ function isSame(url: string, wanted: string): boolean {
   if (!URL.canParse(wanted)) return false;
   const { port, hostname } = new URL(wanted);
   return port === new URL(url).port && isLoopback(hostname);
-}
-
-/** Runs `act` on the sandbox of a command; with `--dry-run` on a copy. */
-export async function withSandboxFile(
-  context: Context,
-  db: string | undefined,
-  act: (file: string) => Result | Promise<Result>,
-): Promise<Result> {
-  const file = await resolveFile(context, db);
-  if (!context.options.preview) return act(file);
-  const result = await onCopy(file, act);
-  context.note(`Dry run: the result on a copy; ${file} is unchanged.`);
-  if (result.kind !== 'answer' || !Object.hasOwn(Object(result.answer), 'db')) return result;
-  return { ...result, answer: { ...(result.answer as object), db: file } };
-}
-
-/**
- * The database of `--db`, of a served sandbox at the base URL of the line or the environment, or the built-in one, whatever context is
- * set. Errors: `usage` if the typed base URL is no such sandbox: data must not land in another database.
- */
-async function resolveFile(context: Context, db: string | undefined): Promise<string> {
-  const { options } = context;
-  const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
-  if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
-    throw usageError(`--db and ${rival} exclude each other`, 'Omit one of them.');
-  if (db !== undefined) return db;
-  const typed = await readTypedUrl(context);
-  const baseUrl = typed ?? envBaseUrl(context);
-  if (baseUrl === undefined) return sandboxFile(context.io);
-  const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
-  const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
-  if (served === undefined && typed === undefined) {
-    context.note(`No sandbox is served at SOTRA_BASE_URL (${baseUrl}): using the built-in one.`);
-    return sandboxFile(context.io);
-  }
-  if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
-  if (served.db !== ':memory:') return served.db;
-  throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
-}
-
-async function onCopy<T>(file: string, act: (copy: string) => T | Promise<T>): Promise<T> {
-  if (file === ':memory:') return act(file);
-  return withTemporaryFolder(async (folder) => {
-    const copy = join(folder, 'sandbox.db');
-    for (const part of ['', '-wal']) if (existsSync(file + part)) copyFileSync(file + part, copy + part);
-    return act(copy);
-  });
 }

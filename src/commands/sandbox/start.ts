@@ -10,13 +10,14 @@ import { dataDirectory, sandboxFile } from '../../lib/config/directories.ts';
 import { readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
+import { newRunToken } from '../../pages/guard.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import { type Fault, faultForm, parseFault } from '../../sandbox/serve/fault.ts';
 import { createRequestLog, formatRequest } from '../../sandbox/serve/request-log.ts';
-import { createControl } from './control.ts';
+import { answerControl, type Control, isOwnRequest } from './control.ts';
 import type { SandboxPage } from './page.ts';
 import type { StartInput } from './params.ts';
 import { type Ready, servedFolder } from './served.ts';
@@ -60,22 +61,15 @@ async function serveSandbox(
   context: Context,
 ): Promise<Result> {
   const { io, options } = context;
-  const file = input.db ?? sandboxFile(context.io);
+  const file = input.db ?? sandboxFile(io);
   const { serve, setUpWorld } = await import('../../sandbox/serve/serve.ts');
   const db = openDb(file);
   setUpWorld(db, input, io.now());
   const folder = servedFolder(context);
-  const log = createRequestLog(io.now);
-  const ready = {
-    url: '',
-    pid: io.pid,
-    db: file === ':memory:' ? file : resolve(file),
-    keys: sandboxPartners.map(({ key }) => key),
-  };
   const stop = new AbortController();
+  const log = createRequestLog(io.now);
+  const control: Control = { token: newRunToken(), pid: io.pid, log, stop: () => stop.abort() };
   let page: SandboxPage | undefined;
-  const control = createControl({ status: ready, log, stop: () => stop.abort() });
-  const controlToken = control.token;
   const served = await serve({
     db,
     port: input.port ?? defaultPort,
@@ -84,27 +78,31 @@ async function serveSandbox(
     faults: input.faults,
     io,
     warn: context.warn,
-    control: control.answer,
-    isOwn: control.isOwn,
+    control: (request, headers) => answerControl(control, request, headers),
+    isOwn: (request, headers) => isOwnRequest(control, request, headers),
     onAnswered: (request, answer, ms) => {
       const logged = log.note(request, answer, ms);
       page?.addRequest(logged, request, answer);
       if (options.verbose) context.note(formatRequest(logged));
     },
   });
-  ready.url = served.url;
-  const readyFile = join(folder, `${new URL(ready.url).port}.json`);
+  const ready: Ready = {
+    url: served.url,
+    pid: io.pid,
+    db: file === ':memory:' ? file : resolve(file),
+    keys: sandboxPartners.map(({ key }) => key),
+    controlToken: control.token,
+  };
   let removeReadyFiles = () => {};
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      const facts = { ...ready, controlToken, wire: readWireNames(input.wire), world: db };
-      page = await startSandboxPage(facts, context);
+      page = await startSandboxPage({ ...ready, wire: readWireNames(input.wire), world: db }, context);
+      ready.ui = page.url;
     }
-    const readyFacts: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
-    removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], readyFacts);
+    removeReadyFiles = writeReadyFiles([join(folder, `${new URL(ready.url).port}.json`), input.readyFile], ready);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
-    if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(readyFacts)}\n`);
+    if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(ready)}\n`);
     if (page !== undefined) await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
     await Promise.race([untilAborted(stop.signal), untilAborted(io.signal)]);
   } finally {

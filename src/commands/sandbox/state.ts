@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { getMeta, sandboxNow, worldOffset } from '../../sandbox/db/settings.ts';
-import { countRows, type Db, openDb } from '../../sandbox/db/store.ts';
-import { addedTo, advanceClock, ensureWorld, resetWorld, sandboxPartners } from '../../sandbox/db/world.ts';
+import { countRows, type Db } from '../../sandbox/db/store.ts';
+import { addedTo, advanceClock, resetWorld, sandboxPartners } from '../../sandbox/db/world.ts';
 import { countDeliveries } from '../../sandbox/deliver/deliver.ts';
-import { withSandboxFile } from './served.ts';
+import { withSandbox } from './open-sandbox.ts';
 import { type SandboxState, statusView } from './view.ts';
 
 function describe(db: Db, realNowMs: number): Result {
@@ -31,54 +31,33 @@ function describe(db: Db, realNowMs: number): Result {
   return { kind: 'answer', answer, view: statusView };
 }
 
-/** Runs `act` on the data of a sandbox, made if there is none yet; with `--dry-run` on a copy. */
-export function withWorld(
-  file: string | undefined,
-  context: Context,
-  act: (db: Db) => Result | Promise<Result>,
-): Promise<Result> {
-  return withSandboxFile(context, file, async (dbFile) => {
-    const db = openDb(dbFile);
-    try {
-      ensureWorld(db, context.io.now(), 'demo');
-      return await act(db);
-    } finally {
-      db.close();
-    }
+export function sandboxStatus(db: string | undefined, context: Context): Promise<Result> {
+  return withSandbox(context, { db }, (opened) => describe(opened, context.io.now()));
+}
+
+export function advanceSandbox(byMs: number, db: string | undefined, context: Context): Promise<Result> {
+  const { now } = context.io;
+  return withSandbox(context, { db }, (opened) => {
+    advanceClock(opened, byMs, now());
+    return describe(opened, now());
   });
 }
 
-export function sandboxStatus(file: string | undefined, context: Context): Promise<Result> {
-  return withWorld(file, context, (db) => describe(db, context.io.now()));
-}
-
-/** Deletes all data of the sandbox and makes new data. Errors: `config` when the file cannot be opened; those of `confirm`. */
-export async function resetSandbox(
-  { empty, asOf }: { empty?: boolean | undefined; asOf?: string | undefined },
+/** Deletes all data of the sandbox and makes new data. Errors: those of `withSandbox` and `confirm`. */
+export function resetSandbox(
+  input: { empty?: boolean | undefined; asOf?: string | undefined; db?: string | undefined },
   context: Context,
-  file: string,
 ): Promise<Result> {
-  const { io } = context;
+  const { io, options } = context;
   // A file of another version cannot be read: --yes replaces it unseen.
-  const db = openDb(file, { replace: context.options.yes });
-  try {
-    const added = addedTo(db);
-    if (added.length > 0) {
-      const what = added.join(', ');
-      await confirm(`reset ${file}, which holds ${what} of yours`, context);
-      if (context.options.dryRun) context.note(`Would be deleted: ${what}.`);
+  return withSandbox(context, { db: input.db, keepsEmpty: true, replaces: options.yes }, async (db) => {
+    const added = addedTo(db).join(', ');
+    if (added !== '') {
+      await confirm(`reset ${db.file}, which holds ${added} of yours`, context);
+      if (options.dryRun) context.note(`Would be deleted: ${added}.`);
     }
-    resetWorld(db, io.now(), empty ? 'empty' : 'demo', asOf === undefined ? undefined : parseTime(asOf));
+    const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
+    resetWorld(db, io.now(), input.empty ? 'empty' : 'demo', frozenMs);
     return describe(db, io.now());
-  } finally {
-    db.close();
-  }
-}
-
-export function advanceSandbox(byMs: number, file: string | undefined, context: Context): Promise<Result> {
-  const { now } = context.io;
-  return withWorld(file, context, (db) => {
-    advanceClock(db, byMs, now());
-    return describe(db, now());
   });
 }

@@ -11,8 +11,8 @@ import type { Db } from '../../sandbox/db/store.ts';
 import { deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
 import { type EventSource, findEventSource, makeWebhookEvent, storeEvent } from '../../sandbox/deliver/events.ts';
 import { allWebhooks, type WebhookRow } from '../../sandbox/service/webhook.ts';
+import { withSandbox } from '../sandbox/open-sandbox.ts';
 import { withDeliverer } from '../sandbox/simulate.ts';
-import { withWorld } from '../sandbox/state.ts';
 import type { TriggerInput } from './params.ts';
 import { type SentEvent, triggered } from './view.ts';
 
@@ -27,7 +27,7 @@ interface Trigger {
 export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
   if (input.to !== undefined && input.uid !== undefined)
     throw usageError('--to cannot be used with --uid', 'Omit one of them.');
-  return withWorld(input.db, context, async (db) => {
+  return withSandbox(context, { db: input.db }, async (db) => {
     const trigger: Trigger = { db, source: readEventSource(db, input), input, context };
     if (context.options.preview) return previewTrigger(trigger);
     const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);

@@ -9,6 +9,8 @@ import type { FaultyAnswer } from './fault.ts';
 export const maxLogged = 1000;
 const [maxPath, maxError] = [2000, 300];
 
+export type RequestLog = ReturnType<typeof createRequestLog>;
+
 /** The latest requests, without what may be a key. */
 export function createRequestLog(now: () => number) {
   const kept: LoggedRequest[] = [];

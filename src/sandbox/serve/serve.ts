@@ -35,7 +35,7 @@ interface ServeOptions extends Omit<ListenOptions, 'faulty'> {
   io: Pick<Io, 'now' | 'sleep'>;
   warn: (text: string) => void;
   /** Answers a request instead of the service. */
-  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<ServedAnswer> | undefined;
+  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => ServedAnswer | undefined;
 }
 
 /** Serves a database on 127.0.0.1, and delivers to its webhooks. `close` closes the database too. */

@@ -1,0 +1,76 @@
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Context } from '../../context.ts';
+import { orUndefined, usageError } from '../../errors.ts';
+import { sandboxFile } from '../../lib/config/directories.ts';
+import { withTemporaryFolder } from '../../lib/files/durable-file.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { type Db, openDb } from '../../sandbox/db/store.ts';
+import { ensureWorld } from '../../sandbox/db/world.ts';
+import { findServed, readEnvironmentUrl, readTypedUrl } from './served.ts';
+
+interface OpenOptions {
+  /** `--db`. */
+  db?: string | undefined;
+  /** A new database stays without the built-in data. */
+  keepsEmpty?: boolean;
+  /** What another version of sotra wrote is dropped. */
+  replaces?: boolean;
+}
+
+/**
+ * Runs `act` on the database of `--db`, of a served sandbox at the base URL of the line or the environment, or the built-in one, whatever
+ * context is set; with `--dry-run` on a copy. Errors: `usage` if the typed base URL is no such sandbox: data must not land in another
+ * database; those of `openDb`.
+ */
+export async function withSandbox(
+  context: Context,
+  options: OpenOptions,
+  act: (db: Db) => Result | Promise<Result>,
+): Promise<Result> {
+  const file = await findFile(context, options.db);
+  if (!context.options.preview || file === ':memory:') return actOn(file, context, options, act);
+  const result = await withTemporaryFolder(async (folder) => {
+    const copy = join(folder, 'sandbox.db');
+    for (const part of ['', '-wal']) if (existsSync(file + part)) copyFileSync(file + part, copy + part);
+    return actOn(copy, context, options, act);
+  });
+  context.note(`Dry run: the result on a copy; ${file} is unchanged.`);
+  if (result.kind !== 'answer' || !Object.hasOwn(Object(result.answer), 'db')) return result;
+  return { ...result, answer: { ...(result.answer as object), db: file } };
+}
+
+async function actOn(
+  file: string,
+  { io }: Context,
+  { keepsEmpty = false, replaces = false }: OpenOptions,
+  act: (db: Db) => Result | Promise<Result>,
+): Promise<Result> {
+  const db = openDb(file, { replace: replaces });
+  try {
+    if (!keepsEmpty) ensureWorld(db, io.now(), 'demo');
+    return await act(db);
+  } finally {
+    db.close();
+  }
+}
+
+async function findFile(context: Context, db: string | undefined): Promise<string> {
+  const { options } = context;
+  const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
+  if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
+    throw usageError(`--db and ${rival} exclude each other`, 'Omit one of them.');
+  if (db !== undefined) return db;
+  const typed = await readTypedUrl(context);
+  const baseUrl = typed ?? readEnvironmentUrl(context);
+  if (baseUrl === undefined) return sandboxFile(context.io);
+  const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
+  const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
+  if (served === undefined && typed === undefined) {
+    context.note(`No sandbox is served at SOTRA_BASE_URL (${baseUrl}): using the built-in one.`);
+    return sandboxFile(context.io);
+  }
+  if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
+  if (served.db !== ':memory:') return served.db;
+  throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
+}
