@@ -1,9 +1,9 @@
 import { normalizeAddress } from './address.ts';
 import { asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
-import { identifierKind } from './formats.ts';
-import { isIdentifier } from './identifier.ts';
+import { fitting, identifierKind } from './formats.ts';
 import { isObject } from './json.ts';
-import { json, listOf } from './kind.ts';
+import { checkValue, choice, formatted, json, type Kind, listOf, optional } from './kind.ts';
+import { describeProblem } from './request.ts';
 
 const follower = inPath(identifierKind, 'who follows: profile UUID, wallet address or ext:<your user id>', {
   flag: 'follower',
@@ -69,7 +69,7 @@ export interface BulkEntry {
 }
 
 /** The array of entries that a bulk request is. */
-export const bulkJsonSchema = {
+const bulkJsonSchema = {
   type: 'array',
   items: {
     type: 'object',
@@ -112,28 +112,27 @@ export const bulk = defineEndpoint({
   ],
 });
 
-const knownFields = ['addressOrUid', 'targets', 'targetType', 'action'];
-const identifierRule = 'must be a profile UUID, a wallet address or ext:<your user id>';
+const twitterHandle = formatted(
+  fitting((text) => /^@?\w{1,15}$/.test(text), 'must be a Twitter handle: 1 to 15 letters, digits or underscores'),
+);
 
 /** What is wrong with a value as an entry, naming field and value; `undefined` if nothing is. */
 function entryProblem(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be a JSON object';
-  const { addressOrUid, targets, targetType, action } = value;
-  if (typeof addressOrUid !== 'string' || !isIdentifier(addressOrUid))
-    return writeProblem('addressOrUid', addressOrUid, identifierRule);
-  if (targetType !== undefined && !isAmong(targetTypes, targetType))
-    return writeProblem('targetType', targetType, `must be one of ${targetTypes.join(', ')}`);
-  if (action !== undefined && !isAmong(actions, action))
-    return writeProblem('action', action, `must be one of ${actions.join(', ')}`);
-  if (!Array.isArray(targets) || targets.length === 0)
-    return writeProblem('targets', targets, 'must be an array of at least one target');
-  const [fits, rule] =
-    targetType === 'twitterHandle' ? [isTwitterHandle, handleRule] : [isIdentifierText, identifierRule];
-  const wrong = targets.findIndex((target) => !fits(target));
-  if (wrong !== -1) return writeProblem(`targets[${wrong}]`, targets[wrong], rule);
+  const target = value['targetType'] === 'twitterHandle' ? twitterHandle : identifierKind;
+  const kinds: Readonly<Record<string, Kind>> = {
+    addressOrUid: identifierKind,
+    targetType: optional(choice(targetTypes)),
+    action: optional(choice(actions)),
+    targets: listOf(target, { minItems: 1 }),
+  };
+  for (const [field, kind] of Object.entries(kinds)) {
+    const problem = checkValue(kind, value[field]);
+    if (problem !== undefined) return describeProblem(field, problem);
+  }
   // A misspelled `action` would follow instead of unfollow.
-  const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
-  return unknown === undefined ? undefined : `${unknown}: no such field; there are ${knownFields.join(', ')}`;
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(kinds, key));
+  return unknown === undefined ? undefined : `${unknown}: no such field; there are ${Object.keys(kinds).join(', ')}`;
 }
 
 /** What is wrong with a bulk body: the first entry that is not one, by its index. */
@@ -166,24 +165,4 @@ export function selfAmong(follower: string, targets: readonly string[]): number 
 /** The entry that undoes an entry. */
 export function reverseEntry(entry: BulkEntry): BulkEntry {
   return { ...entry, action: entry.action === 'unfollow' ? 'follow' : 'unfollow' };
-}
-
-const handleRule = 'must be a Twitter handle: 1 to 15 letters, digits or underscores';
-
-function isTwitterHandle(value: unknown): boolean {
-  return typeof value === 'string' && /^@?\w{1,15}$/.test(value);
-}
-
-function isIdentifierText(value: unknown): boolean {
-  return typeof value === 'string' && isIdentifier(value);
-}
-
-function isAmong(choices: readonly string[], value: unknown): boolean {
-  return typeof value === 'string' && choices.includes(value);
-}
-
-function writeProblem(field: string, value: unknown, rule: string): string {
-  return value === undefined
-    ? `${field} is required: ${rule}`
-    : `${field} ${JSON.stringify(value)?.slice(0, 80)}: ${rule}`;
 }

@@ -158,7 +158,9 @@ function unknownChoice(name: string, value: string, { kind }: Param, known: read
   return describeProblem(name, { value, message: `must be one of ${[...choices, ...known].join(', ')}` });
 }
 
-function describeProblem(name: string, { value, message }: Problem): string {
+/** What is wrong with a value, by the name that the reader knows. */
+export function describeProblem(name: string, { value, message }: Problem): string {
+  if (value === undefined) return `${name} is required: ${message}`;
   return `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${message}`;
 }
 

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { isLoopback } from '../api/http-address.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { collectBytes } from './collect.ts';
 import { cutFailure, NetworkFailure, pickHeader, readFailure, readProxyFailure } from './failures.ts';
 import { type HttpResponse, type Limits, maxTimerMs, type Transport } from './transport.ts';
 
@@ -115,15 +116,10 @@ async function readBody(
   return { text: utf8.decode(body), bytes: body.length };
 }
 
-async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-    parts.push(chunk);
-  }
-  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const bytes = await collectBytes(chunks, maxBytes);
+  if (bytes === undefined) throw tooLarge(maxBytes);
+  return bytes;
 }
 
 async function decode(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalHost } from '../api/http-address.ts';
+import { collectBytes } from '../client/collect.ts';
 import { readMessage, SotraError } from '../errors.ts';
 
 interface ListenPlace {
@@ -106,14 +107,7 @@ async function listen(server: Server, { port, host, hint }: ListenPlace): Promis
 /** The body of a request; `undefined` for more than `maxBytes`: the client can still be answered. Errors: that the client has gone. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return collectBytes(request.iterator({ destroyOnReturn: false }), maxBytes);
 }
 
 export interface Reply {

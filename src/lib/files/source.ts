@@ -3,6 +3,7 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, 
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
+import { collectBytes } from '../../client/collect.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { refuseOther, requireFolder } from './durable-file.ts';
 import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
@@ -95,14 +96,9 @@ export function openSource(file: string, io: Input, label: string): FileBytes {
 /** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` if it is larger than `maxBytes`. */
 export async function readWhole(file: string, input: Input, maxBytes = maxLineBytes): Promise<Buffer> {
   const { name, bytes } = openBytes(file, input);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bytes) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) throw usageError(`${name} is larger than ${maxBytes / 1024 / 1024} MB`);
-  }
-  return Buffer.concat(chunks);
+  const all = await collectBytes(bytes, maxBytes);
+  if (all === undefined) throw usageError(`${name} is larger than ${maxBytes / 1024 / 1024} MB`);
+  return all;
 }
 
 /** The text of a small file, or of stdin for `-`. Errors: those of `readWhole` and `decodeText`. */

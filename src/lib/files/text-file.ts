@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BoundsError, parseJson, whyNotJson } from '../../api/json.ts';
+import { collectBytes } from '../../client/collect.ts';
 import { type SotraError, usageError } from '../../errors.ts';
 
 export interface FileBytes {
@@ -131,18 +132,12 @@ function tooLong(name: string, line: number): SotraError {
 /** The items of a file that is one JSON array. Errors: `usage` for anything else, and for more than 128 MB. */
 export async function readItems({ name, chunks }: TextFile): Promise<readonly unknown[]> {
   const refuse = (why: string) => usageError(`${name}: starts with [ and is not a JSON array: ${why}`);
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size > maxArrayBytes)
-      throw usageError(
-        `${name}: a JSON array of more than ${maxArrayBytes / 1024 / 1024} MB`,
-        "Give one item a line: jq -c '.[]'.",
-      );
-  }
-  const bytes = Buffer.concat(parts);
+  const bytes = await collectBytes(chunks, maxArrayBytes);
+  if (bytes === undefined)
+    throw usageError(
+      `${name}: a JSON array of more than ${maxArrayBytes / 1024 / 1024} MB`,
+      "Give one item a line: jq -c '.[]'.",
+    );
   if (!isUtf8(bytes)) throw refuse('it is not UTF-8 text');
   try {
     return parseJson(bytes.toString(), maxArrayValues) as unknown[];

@@ -85,11 +85,11 @@ test('every bad line is reported with its number before anything is sent', async
   const expected = [
     'line 2: not a JSON object on one line',
     'line 3: must be a JSON object',
-    'line 4: addressOrUid is required: must be a profile UUID',
+    'line 4: addressOrUid is required: must be text',
     'line 5: addressOrUid "x": must be a profile UUID',
-    'line 6: targets is required: must be an array of at least one target',
-    'line 7: targets []: must be an array of at least one target',
-    'line 8: targets[1] "0x1": must be a profile UUID',
+    'line 6: targets is required: must be a list',
+    'line 7: targets []: must have at least 1 item',
+    'line 8: targets "0x1": has 1 hex digits, 40 are needed',
     'line 9: action "block": must be one of follow, unfollow',
     'line 10: targetType "ens": must be one of addressOrUid, twitterHandle',
   ];
@@ -306,7 +306,7 @@ test.each([
   [
     'a wrong target',
     [{ addressOrUid: 'ext:u1', targets: ['0x1'] }],
-    /\[0\]\.targets\[0\] "0x1": must be a profile UUID/,
+    /\[0\]\.targets "0x1": has 1 hex digits, 40 are needed/,
   ],
 ])('the sandbox answers 400 to %s, naming the field, and applies nothing', async (_, body, message) => {
   const service = await serveSandbox({ kind: 'empty' });

@@ -67,28 +67,6 @@ test.each(sent)('$id is written as stated', (endpoint, input, wire) => {
   expect(encodeRequest(endpoint, input)).toEqual(wire);
 });
 
-test('where a parameter stands says whether it is typed without a flag', () => {
-  const told = [
-    inPath(text(), 'h'),
-    inQuery(text(), 'h', { source: 'assumed' }),
-    inQuery(text(), 'h'),
-    inBody(text(), 'h', { source: 'public' }),
-    asDocument(text(), 'h'),
-    local(text(), 'h'),
-  ].map(({ place, source, positional }) => [place, source, positional]);
-  expect(told).toEqual([
-    ['path', 'spec', true],
-    ['query', 'assumed', undefined],
-    ['query', 'spec', undefined],
-    ['body', 'public', undefined],
-    ['document', 'spec', undefined],
-    ['local', 'spec', undefined],
-  ]);
-  const { source: _, ...rest } = { ...about, id: 'a.b', method: 'GET', path: '/v1/a', params: {} } as const;
-  expect(defineEndpoint(rest).source).toBe('spec');
-  expect(defineEndpoint({ ...rest, source: 'assumed' }).source).toBe('assumed');
-});
-
 test('a name that an open list of choices lacks is refused, unless it is known besides', () => {
   const nets = openChoice(['base', 'solana'], { findProblem: () => undefined });
   const list = defineEndpoint({

@@ -36,34 +36,6 @@ Rank  Trader         Address           PnL 30d      ROI  Win rate  Bio
 `);
 });
 
-test('a terminal of 60 columns gets a record an item', async () => {
-  expect(`\n${await drawTraders(60)}`).toBe(`
-Rank      1
-Trader    vitalik_jr
-Address   0x1234…cdef
-PnL 30d   +$128,340.52
-ROI       +212.4%
-Win rate  72%
-Bio       buys what the timeline sells, then waits
-
-Rank      2
-Trader    日本のトレーダー
-Address   7xKX…gAsU
-PnL 30d   -$12.50
-ROI       -0.042%
-Win rate  50%
-Bio       👨‍👩‍👧 né
-
-Rank      3
-Trader    anon
-Address   0xabcd…0000
-PnL 30d   $0.00
-ROI       –
-Win rate  0%
-Bio       –
-`);
-});
-
 test('a terminal of 40 columns gets records with the long values wrapped', async () => {
   expect(`\n${await drawTraders(40)}`).toBe(`
 Rank      1
