@@ -7,7 +7,7 @@ import { withTemporaryFolder } from '../../lib/files/durable-file.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { type Db, openDb } from '../../sandbox/db/store.ts';
 import { ensureWorld } from '../../sandbox/db/world.ts';
-import { findServed, readEnvironmentUrl, readTypedUrl } from './served.ts';
+import { findServed, readBaseUrl } from './served.ts';
 
 interface OpenOptions {
   /** `--db`. */
@@ -61,12 +61,11 @@ async function findFile(context: Context, db: string | undefined): Promise<strin
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
     throw usageError(`--db and ${rival} exclude each other`, 'Omit one of them.');
   if (db !== undefined) return db;
-  const typed = await readTypedUrl(context);
-  const baseUrl = typed ?? readEnvironmentUrl(context);
+  const { url: baseUrl, isTyped } = await readBaseUrl(context);
   if (baseUrl === undefined) return sandboxFile(context.io);
   const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
   const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
-  if (served === undefined && typed === undefined) {
+  if (served === undefined && !isTyped) {
     context.note(`No sandbox is served at SOTRA_BASE_URL (${baseUrl}): using the built-in one.`);
     return sandboxFile(context.io);
   }

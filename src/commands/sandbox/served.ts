@@ -7,7 +7,7 @@ import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/directories.ts';
-import { makeFolder, readStateFile } from '../../lib/files/durable-file.ts';
+import { readStateFile } from '../../lib/files/durable-file.ts';
 import { openNetwork } from '../../lib/transport.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 
@@ -27,10 +27,8 @@ interface ServedSandbox extends Ready {
 }
 
 /** The folder with the ready file of each served sandbox, named after its port. */
-export function servedFolder(context: Context): string {
-  const folder = locateFolder(context);
-  makeFolder(folder);
-  return folder;
+export function servedFolder({ io }: Context): string {
+  return join(dataDirectory(io), 'served');
 }
 
 /**
@@ -40,11 +38,13 @@ export function servedFolder(context: Context): string {
 export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
   if (readyFile !== undefined && !existsSync(readyFile))
     throw new SotraError('local-file', `--ready-file ${readyFile}: no such file`, { hint: 'Correct its path.' });
-  const files = readyFile === undefined ? servedFiles(context) : [readyFile];
-  const known = files.flatMap((file) => readReady(file) ?? []);
-  const wanted = baseUrl ?? (await readTypedUrl(context)) ?? readEnvironmentUrl(context);
+  const folder = servedFolder(context);
+  const known = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+  const files = readyFile === undefined ? known : [readyFile];
+  const ready = files.flatMap((file) => readReady(file) ?? []);
+  const wanted = baseUrl ?? (await readBaseUrl(context)).url;
   const candidates =
-    wanted === undefined || readyFile !== undefined ? known : known.filter(({ url }) => isSame(url, wanted));
+    wanted === undefined || readyFile !== undefined ? ready : ready.filter(({ url }) => isSame(url, wanted));
   const answered = await Promise.all(candidates.map(async (each) => ((await answers(context, each)) ? [each] : [])));
   const [found, ...others] = answered.flat();
   if (found === undefined) {
@@ -97,26 +97,14 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
   }
 }
 
-/** The base URL of the command line: `--base-url`, or the one of `--context`. */
-export async function readTypedUrl({ options, config }: Context): Promise<string | undefined> {
-  if (options.sandbox || options.context === undefined) return options.baseUrl;
-  const { kind, baseUrl } = await config.service();
-  return kind === 'sandbox' ? undefined : baseUrl;
-}
-
-/** The base URL of the environment, if a sandbox may be served there. */
-export function readEnvironmentUrl({ options, io }: Context): string | undefined {
+/** The base URL of the line (`--base-url`, or that of `--context`), else that of the environment if a sandbox may be served there. */
+export async function readBaseUrl({ options, config, io }: Context): Promise<{ url?: string; isTyped: boolean }> {
+  if (options.sandbox) return { isTyped: false };
+  const service = options.context === undefined ? undefined : await config.service();
+  const typed = service === undefined ? options.baseUrl : service.baseUrl;
+  if (typed !== undefined && service?.kind !== 'sandbox') return { url: typed, isTyped: true };
   const url = io.env['SOTRA_BASE_URL'] ?? '';
-  return !options.sandbox && URL.canParse(url) && isLoopback(new URL(url).hostname) ? url : undefined;
-}
-
-function servedFiles(context: Context): string[] {
-  const folder = locateFolder(context);
-  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
-}
-
-function locateFolder(context: Context): string {
-  return join(dataDirectory(context.io), 'served');
+  return URL.canParse(url) && isLoopback(new URL(url).hostname) ? { url, isTyped: false } : { isTyped: false };
 }
 
 function readReady(file: string): ServedSandbox | undefined {

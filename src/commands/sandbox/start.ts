@@ -7,7 +7,7 @@ import { writeFlags } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory, sandboxFile } from '../../lib/config/directories.ts';
-import { readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts';
+import { makeFolder, readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { newRunToken } from '../../pages/guard.ts';
@@ -66,6 +66,7 @@ async function serveSandbox(
   const db = openDb(file);
   setUpWorld(db, input, io.now());
   const folder = servedFolder(context);
+  makeFolder(folder);
   const stop = new AbortController();
   const log = createRequestLog(io.now);
   const control: Control = { token: newRunToken(), pid: io.pid, log, stop: () => stop.abort() };
