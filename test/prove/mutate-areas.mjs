@@ -25,7 +25,7 @@ export const areas = {
   pages: { files: sources('client/paginate'), tests: tests('unit/client/paginate cli/pages') },
   documents: {
     files: sources('client/observe api/openapi'),
-    tests: tests('unit/client/observe cli/trace cli/history/har unit/api/openapi law/openapi-document'),
+    tests: tests('unit/client/observe cli/trace cli/history/har unit/api/openapi'),
   },
   signature: {
     files: sources('api/webhook-signature api/signature-header'),

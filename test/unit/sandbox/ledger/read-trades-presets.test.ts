@@ -1,15 +1,12 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/ledger/read-trades.ts';
 import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { collectEvents, countRepeats, inPieces } from '../../../support/trades.ts';
 
-const data = '../shared/data';
 const wallet = '0x00000000000000000000000000000000000000aa';
 
 const read = (text: string, options: Partial<ReadOptions>) => collectEvents(inPieces(Buffer.from(text), 7), options);
-const readFile = (name: string, options: Partial<ReadOptions>) =>
-  collectEvents(createReadStream(`${data}/${name}`), options);
 
 describe('hyperliquid fills', () => {
   const fill = (more: object) => ({
@@ -135,16 +132,5 @@ describe('hyperliquid fills', () => {
     });
     // The answer ends at 500 fills, between the halves of a trade of the account with itself.
     expect(breaks.map(({ token, atMs }) => [token, atMs])).toEqual([['SUI', 1_683_245_556_146]]);
-  });
-
-  test.skipIf(!existsSync(data))('the CSV export: 8,111 fills, three of which cross zero', async () => {
-    const { trades, rejected, lines } = await readFile('trades-hyperliquid/hyperliquid_fills_2024-2025.csv.gz', {
-      preset: 'hyperliquid-fills',
-    });
-    expect(rejected).toEqual([]);
-    expect(trades).toHaveLength(8114);
-    expect(new Set(lines).size).toBe(8111);
-    expect(countRepeats(trades)).toBe(0);
-    expect(trades.filter((trade) => trade.direction === null)).toHaveLength(1099);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/ledger/read-trades.ts';
 import { readTime, readTradeText } from '../../../../src/sandbox/ledger/trade-text.ts';
 import { fc } from '../../../support/draw.ts';
-import { collectEvents, countRepeats, inPieces } from '../../../support/trades.ts';
+import { collectEvents, inPieces } from '../../../support/trades.ts';
 
 const wallet = '0x00000000000000000000000000000000000000aa';
 const coin = '0x00000000000000000000000000000000000000BB';
@@ -207,13 +207,6 @@ describe('a CSV', () => {
       '--map a=b: "b" is not a field of a trade',
     );
     expect((await read(header + body, { preset: 'pumpfun' })).fatal[0]).toContain('--map');
-  });
-
-  test('gives the same row the same key and another row another', async () => {
-    const { trades } = await read(
-      `${header}\n${row('1700000001')}\n${row('1700000001')}\n${row('1700000001', 'buy,2,11')}\n${row('1700000001', 'sell,2,10')}\n`,
-    );
-    expect(countRepeats(trades)).toBe(1);
   });
 
   test('cut off in its gzip is refused', async () => {
