@@ -126,6 +126,8 @@ const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
   ['verify', ['comment verify', 'webhook verify']],
   ['version', ['--version']],
   ['wallet', ['key']],
+  ['wallet create', ['key generate']],
+  ['wallet new', ['key generate']],
   ['whoami', ['auth status']],
 ]);
 
@@ -133,6 +135,9 @@ const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
 function findMeant(command: Command, word: string, argv: readonly string[]): string | undefined {
   // A plural that is understood as its group may be the subcommand of another.
   const alias = argv.find((each) => each === command.alias());
+  const [, second, ...others] = command.args;
+  const known = alias === undefined ? otherLines.get(`${word} ${second}`) : undefined;
+  if (known !== undefined) return known.map((each) => shellLine(['sotra', ...each.split(' '), ...others])).join(' or ');
   const lines = otherLines.get(alias ?? (command.parent === null ? word : `${command.name()} ${word}`)) ?? [];
   const rest = command.args.slice(alias === undefined ? 1 : 0);
   if (lines.length > 0) return lines.map((each) => shellLine(['sotra', ...each.split(' '), ...rest])).join(' or ');
@@ -152,6 +157,7 @@ const apiKeyHint =
   'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.';
 const privateKeyHint =
   'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.';
+const headerHint = 'Headers are set for you, the API key too: omit it.';
 const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
 
 /** Options of other tools and their names here, of which the first counts that the command has. */
@@ -196,13 +202,16 @@ const otherOptions: ReadonlyMap<string, string> = new Map([
   ['-v', 'Did you mean --verbose? The version is sotra --version.'],
   ['-o', formatHint],
   ['--output', formatHint],
+  ['-H', headerHint],
+  ['--header', headerHint],
   ['--api-key', apiKeyHint],
   ['--private-key', privateKeyHint],
   ['--privkey', privateKeyHint],
   ['--password', 'A password is never an argument: --password-file <file>, or type it when asked.'],
 ]);
 
-/** What other tools take as options and sotra as the first argument. */
+/** What other tools take as options and sotra as the first argument, which may be a method. */
+const methodNames = ['-X', '--method', '--request'];
 const argumentNames = [
   '--address',
   '--identifier',
@@ -232,8 +241,10 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
   if (argument?.name() === 'comment' && word.includes(' '))
     return didYouMean(shellLine(['sotra', ...argv.filter((each) => each !== word), '--', word]));
-  if (argument !== undefined && argumentNames.includes(flag))
+  if (argument !== undefined && (argument.name() === 'method' ? methodNames : argumentNames).includes(flag))
     return `It is the argument: ${nameLine(command)} ${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}.`;
+  if (flag === '--port' && known.includes('--ready-file'))
+    return 'The page is served on a free port: omit it. --ready-file <file> writes its address.';
   if (formats.some((format) => flag === `--${format}`)) return `Did you mean --format ${flag.slice(2)}?`;
   const [isCount, digits] = /^-n(\d*)$/.exec(flag) ?? [];
   if (isCount && known.includes('--limit'))
@@ -269,6 +280,9 @@ function listOptions(command: Command): string[] {
   return command.parent === null ? own : [...own, ...listOptions(command.parent)];
 }
 
+/** What people type after a command that has no subcommands, to start it. */
+const startWords = ['start', 'serve', 'run'];
+
 /** Options whose file people give as an argument. */
 const fileOptions = ['--file', '--signed'];
 
@@ -277,6 +291,7 @@ function hintForExtraArguments(command: Command, { argv }: TypedLine): string | 
   const extra = command.args.slice(places);
   const file = command.options.find(({ long }) => long !== undefined && fileOptions.includes(long));
   if (extra.length === 0) return undefined;
+  if (places === 0 && startWords.includes(extra[0] ?? '')) return didYouMean(nameLine(command));
   if (command.registeredArguments.at(-1)?.name() === 'comment') return 'Put a text of several words in quotes.';
   if (file !== undefined && /\.\w+$|\/|^-$/.test(extra[0] ?? ''))
     return didYouMean(`${file.long} ${shellWord(extra[0] ?? '')}`);

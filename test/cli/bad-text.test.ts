@@ -14,7 +14,7 @@ const typed: readonly [argv: string, stdin: string, says: string][] = [
     'a\0b',
     '--text-file -: holds a NUL character',
   ],
-  [`comment sign ${swap} --text-file - --service-name x --preview`, 'a\0b', '--text-file -: holds a NUL character'],
+  [`comment sign ${swap} --text-file - --service-name x --dry-run`, 'a\0b', '--text-file -: holds a NUL character'],
   ['follow bulk --file -', `{"addressOrUid":"ext:a\\u0000b","targets":["${wallet}"]}`, 'addressOrUid "ext:a\\u0000b"'],
   ['follow bulk --file -', '{"addressOrUid":"ext:a","targets":["ext:\\ud800"]}', 'targets "ext:\\ud800"'],
   [`webhook add-addresses ${uid} --file -`, '"ext:a\\u0000b"\n', 'ext: id with a control character'],

@@ -174,6 +174,19 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "unknown option '--key'",
     'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.',
   ],
+  ['wallet new trader', "unknown command 'wallet'", 'Did you mean sotra key generate trader?'],
+  ['mcp start', "too many arguments for 'mcp'. Expected 0 arguments but got 1.", 'Did you mean sotra mcp?'],
+  [
+    'ui --port 8080',
+    "unknown option '--port'",
+    'The page is served on a free port: omit it. --ready-file <file> writes its address.',
+  ],
+  ['request -X POST /v2/x', "unknown option '-X'", 'It is the argument: sotra request <method>.'],
+  [
+    'request GET /v2/x -H Accept:text/plain',
+    "unknown option '-H'",
+    'Headers are set for you, the API key too: omit it.',
+  ],
   ['help nonsense', "no help on 'nonsense'", 'Topics: '],
   ['help rate-limitd', "no help on 'rate-limitd'", 'Did you mean sotra help rate-limited?'],
   [

@@ -55,7 +55,7 @@ const takers: Record<string, string> = {
   'comment copy --actor-addresses': `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ${token} --chain base --actor-addresses #2,#1 --dry-run`,
   'comment list --viewer-addresses': `comment list 0x${'1'.repeat(64)} --chain base --viewer-addresses #2 --curl`,
   'comment post --signer': `comment post ${swap} --signature 0x${'11'.repeat(65)} --signer #2 --dry-run`,
-  'comment sign --signer': `comment sign ${swap} --browser --signer #2 --preview`,
+  'comment sign --signer': `comment sign ${swap} --browser --signer #2 --dry-run`,
   'comment verify --signer': `comment verify ${swap} --signature 0x${'11'.repeat(65)} --signer #2 --json`,
   'feed actor <identifier>': 'feed actor #2 --curl',
   'feed home <address...>': 'feed home #2 --curl',

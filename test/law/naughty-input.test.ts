@@ -117,7 +117,7 @@ test('as a comment: its preview shows all that has no ink or turns the text, and
   const blanks =
     '\u3164\uffa0\u115f\u1160\u2800\u00ad\u034f\u061c\u17b4\u180e\u2000\u2003\u200b\u2028\u2029\u202e\u2066\u205f\u3000\u00a0\ufeff\ufff9\ufffb\ufff0\u{1d173}\u{1bca0}\u{e0001}\u{e0fff}\u{1d159}\u{16fe4}\u1680\u2065\u206a\u180b\u0085\u200e\u{13430}\u{110bd}';
   const text = `gm${bytes}${tags}${blanks}\nChain: ethereum\r\nToken: 0x0\rnext\u0085after\u2028more\u000bdown\u000cpage`;
-  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token ${degen} --service-name Example --preview`;
+  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token ${degen} --service-name Example --dry-run`;
   const { code, out, err } = await run(['comment', 'sign', ...swap.split(' '), `--text=${text}`]);
   expect([code, err + out]).toEqual([0, expect.stringMatching(/warning/i)]);
   for (const each of new Set([...bytes, ...tags, ...blanks])) {

@@ -89,7 +89,7 @@ function writeCommands(fields: TextFields, { serviceName, layout }: TextForm, is
   const form = command`--service-name ${serviceName} --layout ${layout}`;
   const text = shellLine(flagWords('--text', commentText));
   return [
-    { name: 'This text', line: `${sotra} comment sign ${swap} ${text} ${form} --preview` },
+    { name: 'This text', line: `${sotra} comment sign ${swap} ${text} ${form} --dry-run` },
     { name: 'Comments on it', line: `${sotra} ${command`comment list ${transactionHash} --chain ${chain}`}` },
   ];
 }

@@ -20,28 +20,25 @@ import { checkPageFlags, chooseSigning, commonFamily, type WayInput } from './si
 import { sign as view } from './view.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
-  preview?: boolean | undefined;
   file?: string | undefined;
   out?: string | undefined;
 }
 
-/** One signed comment, many with `--file`, or with `--preview` what would be signed. */
+/** One signed comment, many with `--file`, or with `--dry-run` what would be signed. */
 export async function runSign(input: SignInput, context: Context): Promise<Result> {
-  const { file, textFile, out, preview } = input;
+  const { file, textFile, out } = input;
+  const { dryRun } = context.options;
   const isMany = file !== undefined;
   checkPageFlags(input);
-  if (preview && out !== undefined)
-    throw usageError('--preview and --out contradict each other', 'A preview signs nothing: omit one of them.');
-  if (isMany && (hasComment(input) || preview))
-    throw usageError('--file reads the comments from the file: omit --chain, --tx, --token, --text and --preview');
+  if (isMany && hasComment(input))
+    throw usageError('--file reads the comments from the file: omit --chain, --tx, --token and --text');
   const lines = isMany
     ? await readCommentFile(file, context)
     : [{ line: 1, fields: await readComment(input, context) }];
   const form = await readTextForm(input, context);
   commonFamily(lines);
-  const { dryRun } = context.options;
   if (dryRun && out !== undefined) context.note(`Would sign and write to ${out}.`);
-  if (preview || dryRun) return showPreviews(lines, form, context, isMany);
+  if (dryRun) return showPreviews(lines, form, context, isMany);
   const stdinUse = file === '-' ? '--file -' : textFile === '-' ? '--text-file -' : undefined;
   const signing = await chooseSigning({ lines, form, purpose: 'sign', way: input }, stdinUse, context);
   if (out !== undefined) await confirmReplace('--out', out, context);

@@ -15,7 +15,6 @@ export function addSign(comment: Command): void {
       comment: textArgument,
       ...commentParams,
       ...formParams,
-      preview: option.flag('show the text to be signed; needs no key'),
       ...keyParams,
       ...walletParams,
       signer: option.text('address that must sign; any other is an error', { takesAddress: 'wallet' }),
@@ -26,7 +25,7 @@ export function addSign(comment: Command): void {
     .shares('timeout')
     .prints(view)
     .example(
-      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --preview',
+      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --dry-run',
       'the text that would be signed',
     )
     .example(
@@ -34,7 +33,7 @@ export function addSign(comment: Command): void {
       'what a browser wallet would sign; without --dry-run it signs',
     )
     .example(
-      'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --preview --json',
+      'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --dry-run --json',
       'the text for a perp order in another layout, as JSON',
     )
     .run(async (input, context) => (await import('./run-sign.ts')).runSign(readText(input), context));

@@ -170,7 +170,7 @@ test.each([
 });
 
 test('comment sign takes the text as its argument too', async () => {
-  const swap = `--chain base --tx ${swaps.good} --token ${degen} --service-name Example --preview --json`;
+  const swap = `--chain base --tx ${swaps.good} --token ${degen} --service-name Example --dry-run --json`;
   const argument = await run(`comment sign gm ${swap}`);
   expect(argument).toEqual(await run(`comment sign --text gm ${swap}`));
   expect(JSON.parse(argument.out).message).toContain('Comment: gm');

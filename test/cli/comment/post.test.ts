@@ -230,7 +230,7 @@ test('an @ and digits are a coin of hyperliquid where a token is named, and a sa
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
   await run(`alias set @107 ${evmTrader.address}`, { env });
   const sign =
-    'comment sign --chain hyperliquid --tx 52012345678 --token @107 --text gm --service-name Example --preview';
+    'comment sign --chain hyperliquid --tx 52012345678 --token @107 --text gm --service-name Example --dry-run';
   expect((await run(sign, { env })).out).toContain('Token Address: @107\n');
   const unknown = await run(`${sign.replace('@107', '@nobody')}`, { env });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('--token @nobody: no such alias')]);

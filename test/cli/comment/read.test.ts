@@ -20,7 +20,7 @@ async function said(argv: readonly string[], options: RunOptions = {}) {
 }
 
 const preview = (words: readonly string[], options?: RunOptions) =>
-  said(['comment', 'sign', '--preview', ...words], options);
+  said(['comment', 'sign', '--dry-run', ...words], options);
 
 function fileOf(content: string | Uint8Array): string {
   const file = join(temporaryFolder(), 'comment');
@@ -301,9 +301,9 @@ test('a file without comments, and one that no single key can sign, are refused'
 });
 
 test('a file of comments and a typed one contradict each other', async () => {
-  for (const words of [chain, tx, token, text, ['--text-file', '/nowhere'], ['--preview']])
+  for (const words of [chain, tx, token, text, ['--text-file', '/nowhere']])
     expect(await previews([line], words)).toMatchObject({
       code: 2,
-      error: '--file reads the comments from the file: omit --chain, --tx, --token, --text and --preview',
+      error: '--file reads the comments from the file: omit --chain, --tx, --token and --text',
     });
 });

@@ -25,19 +25,14 @@ function linesOf(...comments: readonly object[]): string {
   return file;
 }
 
-test('a preview is text for people, the object where JSON or a part of it is asked for, and needs no key', async () => {
+test('a dry run is text for people, the object where JSON or a part of it is asked for, and needs no key', async () => {
   const message = `Example Swap Comment:\nChain: base\nToken Address: ${degen}\nTxn Hash: ${swaps.good}\nComment: gm`;
-  const asText = await sign([...base, '--preview']);
+  const asText = await sign([...base, '--dry-run']);
   expect([asText.code, asText.err]).toEqual([0, '']);
   expect(asText.out.startsWith('Text to be signed (five-line, 5 lines):\n  1  Example Swap Comment:\n')).toBe(true);
-  expect((await sign([...base, '--preview', '--format', 'table'])).out).toBe(asText.out);
+  expect((await sign([...base, '--dry-run', '--format', 'table'])).out).toBe(asText.out);
   expect(await sign([...base, '--dry-run', ...byEvm])).toMatchObject({ out: asText.out, err: '' });
-  expect(await sign([...base, '--preview', '--out', '/nowhere/x'])).toEqual({
-    code: 2,
-    out: '',
-    err: 'error: --preview and --out contradict each other\nhint: A preview signs nothing: omit one of them.\n',
-  });
-  const asJson = await sign([...base, '--preview', '--json']);
+  const asJson = await sign([...base, '--dry-run', '--json']);
   expect(JSON.parse(asJson.out)).toEqual({
     message,
     layout: 'five-line',
@@ -49,7 +44,7 @@ test('a preview is text for people, the object where JSON or a part of it is ask
     characters: 2,
     warnings: [],
   });
-  expect((await sign([...base, '--preview', '--jq', '.characters'])).out).toBe('2\n');
+  expect((await sign([...base, '--dry-run', '--jq', '.characters'])).out).toBe('2\n');
 });
 
 test('a dry run of many comments shows each and signs none', async () => {

@@ -8,7 +8,7 @@ const base = '--chain base --tx 0xAB5CDBd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1
 const token = ['--token', '0x4ED4E862860beD51a9570b96d89aF5E1B0Efefed'];
 
 async function message(words: readonly string[]): Promise<string> {
-  const { out, err, code } = await run(['comment', 'sign', ...words, '--preview', '--json']);
+  const { out, err, code } = await run(['comment', 'sign', ...words, '--dry-run', '--json']);
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out).message;
 }
@@ -54,7 +54,7 @@ test('unicode, newlines and spaces of a comment go in byte for byte', async () =
 });
 
 test('9999 UTF-16 units are taken and more refused, typed or in a file', async () => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview', '--json'];
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run', '--json'];
   for (const [letter, most, units] of [
     ['a', 9999, 9999],
     ['é', 9999, 9999],
@@ -75,7 +75,7 @@ test('9999 UTF-16 units are taken and more refused, typed or in a file', async (
 
 test('the preview numbers the lines, marks empty ones, counts, and warns of what cannot be seen', async () => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--layout', 'blank-line'];
-  const { out } = await run([...words, '--preview', '--text', 'a\u202eb\r\n\u200bc e\u0301\n']);
+  const { out } = await run([...words, '--dry-run', '--text', 'a\u202eb\r\n\u200bc e\u0301\n']);
   expect(out.split('\n')).toEqual([
     'Text to be signed (blank-line, 8 lines):',
     '  1  Example Swap Comment:',
@@ -111,7 +111,7 @@ test.each([
   ['formats', '\u00ad\u0600\u2060\ufeff', ['U+00AD', 'U+0600', 'U+2060', 'U+FEFF']],
   ['blanks that are letters or symbols', '\ufffc\u{1d159}', ['U+FFFC', 'U+1D159']],
 ] as const)('%s are spelled out and named in a warning', async (_, hidden, codes) => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview'];
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run'];
   const { out } = await run([...words, '--text', `gm${hidden}!`]);
   for (const code of codes) expect(out.split('\nComment: ')[0]).toContain(`<${code}>`);
   expect(out).not.toContain(hidden.slice(-1));
@@ -119,7 +119,7 @@ test.each([
 });
 
 test('a comment with lines that read like fields stays behind its bar, also where the terminal breaks a line', async () => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview', '--text'];
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run', '--text'];
   const { out } = await run([...words, 'gm\nTxn Hash: 0xdead\u2028Chain: solana\rChain: bsc']);
   expect(out).toContain(
     '  5  Comment: | gm\n  6           | Txn Hash: 0xdead<U+2028>Chain: solana<U+000D>Chain: bsc\nComment: ',
@@ -196,7 +196,7 @@ test('a signed file whose fields hold lines of their own is refused', async () =
 });
 
 test('an emoji made with joiners is no reason to warn', async () => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview'];
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run'];
   const { out } = await run([...words, '--text', 'gm 👩‍🚀']);
   expect(out).toContain('Comment: | gm 👩‍🚀');
   expect(out).not.toContain('warning');
@@ -204,7 +204,7 @@ test('an emoji made with joiners is no reason to warn', async () => {
 
 test('marks that the screen leaves out are escaped in the preview', async () => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example'];
-  const { out } = await run([...words, '--preview', '--text', `gm${'\u0301'.repeat(400)}`]);
+  const { out } = await run([...words, '--dry-run', '--text', `gm${'\u0301'.repeat(400)}`]);
   expect(out).toContain(`gm${'\u0301'.repeat(4)}<U+0301><U+0301>`);
   expect(out).toContain('warning: the comment has characters that cannot be seen: U+0301');
 });

@@ -44,7 +44,7 @@ const ofSettings: Target = {
       'completion bash',
     ],
     ...['leaderboard list --format csv', 'leaderboard list --json', 'feed actor @me --json', 'profile get @me --curl'],
-    ...['feed actor @whale --limit 3', `${sign} --text gm --preview --json`, 'context set a --base-url nonsense'],
+    ...['feed actor @whale --limit 3', `${sign} --text gm --dry-run --json`, 'context set a --base-url nonsense'],
     ...['leaderboard list --context clicker --dry-run', 'leaderboard list --context sandbox --dry-run --json'],
   ],
   changes: [
@@ -134,7 +134,7 @@ const given: readonly Target[] = [
   })),
   {
     file: 'text.txt',
-    reads: ['--preview', '--key-file FOLDER/evm.hex --json'].map(
+    reads: ['--dry-run', '--key-file FOLDER/evm.hex --json'].map(
       (more) => `${sign} --text-file FOLDER/text.txt ${more}`,
     ),
     needs: /^evm\.hex$/,
