@@ -8,7 +8,7 @@ import type { Input } from '../../lib/files/source.ts';
 import type { AnyView } from '../../lib/output/view.ts';
 import { written } from '../../lib/quoted.ts';
 import { option } from '../params.ts';
-import type { Priced, Prices } from './view.ts';
+import type { FindPrice, Priced } from './view.ts';
 
 /** Parameters of commands that print positions. */
 export const priceParams = {
@@ -22,33 +22,33 @@ interface PriceInput {
 }
 
 /** A view of positions with columns for the prices that were given. Errors: those of `readPrices`; `usage` for prices in a chart. */
-export function chooseView(makeView: (prices?: Prices) => AnyView) {
+export function chooseView(makeView: (findPrice?: FindPrice) => AnyView) {
   return async (
     typed: PriceInput & { chart?: boolean | undefined },
     { io, options, note }: Context,
   ): Promise<AnyView> => {
-    const prices = await readPrices(typed, io);
-    if (prices !== undefined && typed.chart)
+    const findPrice = await readPrices(typed, io);
+    if (findPrice !== undefined && typed.chart)
       throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
-    if (prices !== undefined && (options.format === 'json' || options.format === 'ndjson'))
+    if (findPrice !== undefined && (options.format === 'json' || options.format === 'ndjson'))
       note("Prices add columns to tables, csv and tsv; JSON is the service's answer, unchanged.");
-    return makeView(prices);
+    return makeView(findPrice);
   };
 }
 
 /** `undefined` without prices. Errors: `usage` for both flags and for invalid content, naming the entry; `local-file`. */
-async function readPrices({ price, pricesFile }: PriceInput, input: Input): Promise<Prices | undefined> {
+async function readPrices({ price, pricesFile }: PriceInput, input: Input): Promise<FindPrice | undefined> {
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
     const { readText } = await import('../../lib/files/source.ts');
     return pricesIn(await readText(pricesFile, input, maxPriceBytes), pricesFile);
   }
-  return price === undefined ? undefined : { find: priceOneToken(price), notes: () => [] };
+  return price === undefined ? undefined : priceOneToken(price, '--price');
 }
 
-/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, where it is looked up. */
-function priceOneToken(price: number): Prices['find'] {
+/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, when it is looked up. */
+function priceOneToken(price: number, name: string): FindPrice {
   let first: Priced | undefined;
   return (token) => {
     first ??= token;
@@ -57,7 +57,7 @@ function priceOneToken(price: number): Prices['find'] {
       (each) => `${each.tokenSymbol} (${each.tokenAddress}) on ${each.tokenChain}`,
     );
     throw usageError(
-      `--price is for one token, and these positions are in ${one} and ${other}`,
+      `${name} is for one token, and these positions are in ${one} and ${other}`,
       'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
     );
   };
@@ -69,53 +69,26 @@ const maxPriceBytes = 16 * 1024 * 1024;
 const shape =
   'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, an address, or a symbol.';
 
-const maxNamedKeys = 5;
-
 /**
- * Prices by `chain:address`, by address or by symbol, the first that is there; keys that fit no token, and symbols of several tokens, are
- * named in a note. Errors: `usage`, naming the entry.
+ * Prices by `chain:address`, by address or by symbol, the first that is there. Errors: `usage` for what is no price, naming the entry, and for a
+ * symbol of two tokens, when it is looked up.
  */
-function pricesIn(text: string, file: string): Prices {
-  const prices = new Map<string, { key: string; price: number }>();
+function pricesIn(text: string, file: string): FindPrice {
+  const prices = new Map<string, { price: number; priceSymbol: FindPrice }>();
   for (const [key, value] of Object.entries(readObject(text, file))) {
     if (value === null) continue;
+    const name = `--prices-file ${file}: the price of ${written(key)}`;
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
-      throw usageError(
-        `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
-        shape,
-      );
-    prices.set(normalizePriceKey(key), { key, price: value });
+      throw usageError(`${name} must be a number from 0, in USD, or null`, shape);
+    prices.set(normalizePriceKey(key), { price: value, priceSymbol: priceOneToken(value, name) });
   }
-  /** The tokens that each key gave a price. */
-  const priced = new Map<string, Set<string>>();
-  let isAsked = false;
-  const find = (token: Priced): number | null => {
-    isAsked = true;
+  return (token) => {
     const { tokenChain, tokenAddress, tokenSymbol } = token;
-    const found =
-      prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
-      prices.get(normalizePriceKey(tokenAddress)) ??
-      prices.get(normalizePriceKey(tokenSymbol ?? ''));
-    if (found === undefined) return null;
-    priced.set(found.key, (priced.get(found.key) ?? new Set()).add(tokenKey(token)));
-    return found.price;
+    const byAddress =
+      prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ?? prices.get(normalizePriceKey(tokenAddress));
+    if (byAddress !== undefined) return byAddress.price;
+    return prices.get(normalizePriceKey(tokenSymbol ?? ''))?.priceSymbol(token) ?? null;
   };
-  const notes = () => {
-    if (!isAsked) return [];
-    const several = [...priced].filter(([, tokens]) => tokens.size > 1);
-    const unused = [...prices.values()].flatMap(({ key }) => (priced.has(key) ? [] : [written(key)]));
-    const more = unused.length > maxNamedKeys ? ` and ${unused.length - maxNamedKeys} more` : '';
-    return [
-      ...several.map(
-        ([key, tokens]) =>
-          `warning: ${written(key)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
-      ),
-      ...(unused.length === 0
-        ? []
-        : [`warning: ${file}: no position shown is in ${unused.slice(0, maxNamedKeys).join(', ')}${more}`]),
-    ];
-  };
-  return { find, notes };
 }
 
 function tokenKey({ tokenChain, tokenAddress }: Priced): string {
