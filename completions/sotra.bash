@@ -46,7 +46,7 @@ _sotra_flags() {
   'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'comment list') echo '--chain --viewer-addresses --tx --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out --dry-run --timeout --columns --jq' ;;
+  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out --dry-run --timeout --columns --jq' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed --columns --jq' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --another --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook list') echo '--show-secrets --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;

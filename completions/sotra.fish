@@ -490,7 +490,6 @@ complete -c sotra -n '__sotra_at " comment sign"' -l text -x -d 'the comment; --
 complete -c sotra -n '__sotra_at " comment sign"' -l text-file -r -F -d 'file with the comment, signed as it is but without a BOM; - is stdin'
 complete -c sotra -n '__sotra_at " comment sign"' -l service-name -x -d 'first word of the signed text (default: context\'s)'
 complete -c sotra -n '__sotra_at " comment sign"' -l layout -x -a 'five-line blank-line' -d 'form of the signed text (default: context\'s, else five-line)'
-complete -c sotra -n '__sotra_at " comment sign"' -l preview -d 'show the text to be signed; needs no key'
 complete -c sotra -n '__sotra_at " comment sign"' -l key-file -r -F -d 'key file: hex, Solana keypair or V3 keystore'
 complete -c sotra -n '__sotra_at " comment sign"' -l key-env -x -d 'environment variable with the key'
 complete -c sotra -n '__sotra_at " comment sign"' -l key-stdin -d 'read the key from stdin'

@@ -78,6 +78,7 @@ const refused: readonly [argv: string, options: object, message: string][] = [
   ['auth login --context own --no-input', { answers: [key] }, 'cannot ask for the key: --no-input is set'],
   ['auth login --context own --with-key', { answers: [] }, '--with-key reads from stdin'],
   ['auth login --context own --with-key', { stdin: ' \n' }, 'stdin holds no key'],
+  ['auth login --context own --with-key', { stdin: `${key}\nsecond` }, 'stdin holds more than a key'],
   ['auth login --context own', { answers: [''] }, 'the answer holds no key'],
   ['auth login --context own --with-key', { stdin: 'a'.repeat(70_000) }, 'stdin holds more than 64 KB'],
   [
@@ -91,7 +92,6 @@ const refused: readonly [argv: string, options: object, message: string][] = [
     'context a/b: the name of a context must begin',
   ],
   ['auth login --context own --store sealed', {}, '--store sealed: must be one of keychain, file'],
-  ['auth login --context own --store vault', {}, '--store vault: must be one of keychain, file'],
 ];
 
 test.each(refused)('refused: %s %j', async (argv, options, message) => {
@@ -100,15 +100,8 @@ test.each(refused)('refused: %s %j', async (argv, options, message) => {
   const { code, out, err } = await run(argv, { env, ...options });
   expect(err.split('\n').find((line) => line.includes('error: '))).toContain(message);
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(JSON.parse(text())).toEqual(before);
-});
-
-test('a key with a line inside is refused without being shown', async () => {
-  const { env } = folder({ contexts: { own: { baseUrl: 'https://own.example.com' } } });
-  const { code, err } = await run('auth login --context own --with-key', { env, stdin: `${key}\nsecond` });
-  expect(code).toBe(2);
-  expect(err).toContain('stdin holds more than a key');
   expect(err).not.toContain(key);
+  expect(JSON.parse(text())).toEqual(before);
 });
 
 test('after a change of the base URL to another origin the old key is refused, not sent, and good again when it comes back', async () => {
@@ -327,11 +320,6 @@ test('where no keychain can be used the key is kept in the settings file, and lo
   expect(JSON.parse(out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
   const status = await run('auth status --format table', { env });
   expect(status.out).toContain('the settings file, unencrypted (mode 0600)');
-  const second = sotra(
-    'auth login --context d --with-key --offline --base-url https://own.example.com --store keychain',
-    key,
-  );
-  expect([second.code, second.err]).toEqual([3, expect.stringContaining('--store file')]);
 });
 
 test('a keychain that never answers is waited for 5 s at most, or as long as --timeout says', () => {

@@ -108,20 +108,6 @@ test('Ctrl-C ends a watch with exit 130 and how many cards it printed', async ()
   expect(JSON.parse(lastLine).error).toMatchObject({ code: 'interrupted', message: 'interrupted after 1 card' });
 });
 
-test('a second run starts anew with the next card', async () => {
-  const service = await feedService();
-  arrive(service, 'old');
-  const first = watching(service, '--json --max 1');
-  await first.joined();
-  arrive(service, 'n1');
-  expect(idsIn((await first.ended).out)).toEqual(['n1']);
-  arrive(service, 'n2');
-  const second = watching(service, '--json --max 1');
-  await second.idle();
-  arrive(service, 'n3');
-  expect(idsIn((await second.ended).out)).toEqual(['n3']);
-});
-
 test('--max in the middle of a page prints no more than that', async () => {
   const service = await feedService(5);
   arrive(service, 'old1', 'old2');

@@ -36,7 +36,7 @@ Rank  Trader         Address           PnL 30d      ROI  Win rate  Bio
 `);
 });
 
-test('a terminal of 40 columns gets records with the long values wrapped', async () => {
+test('a narrow terminal gets a record an item, with the long values wrapped', async () => {
   expect(`\n${await drawTraders(40)}`).toBe(`
 Rank      1
 Trader    vitalik_jr
