@@ -2,8 +2,7 @@ import { normalizeAddress } from './address.ts';
 import { asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
 import { fitting, identifierKind } from './formats.ts';
 import { isObject } from './json.ts';
-import { checkValue, choice, formatted, json, type Kind, listOf, optional } from './kind.ts';
-import { describeProblem } from './request.ts';
+import { checkValue, choice, describeProblem, formatted, json, type Kind, listOf, optional } from './kind.ts';
 
 const follower = inPath(identifierKind, 'who follows: profile UUID, wallet address or ext:<your user id>', {
   flag: 'follower',

@@ -126,6 +126,12 @@ export interface Problem {
   message: string;
 }
 
+/** What is wrong with a value, by the name that the reader knows. */
+export function describeProblem(name: string, { value, message }: Problem): string {
+  if (value === undefined) return `${name} is required: ${message}`;
+  return `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${message}`;
+}
+
 /** What is wrong with a value, wherever it came from; `undefined` if nothing is. */
 export function checkValue(kind: Kind, value: unknown): Problem | undefined {
   if (value === undefined && kind.optional) return undefined;

@@ -9,7 +9,7 @@ import {
   wireName,
 } from './endpoint.ts';
 import { isObject } from './json.ts';
-import { describeKind, itemOf, type Kind, type Problem, parseText, unknownChoices } from './kind.ts';
+import { describeKind, describeProblem, itemOf, type Kind, type Problem, parseText, unknownChoices } from './kind.ts';
 import { nearest } from './nearest.ts';
 import { textProblem } from './text-problem.ts';
 
@@ -156,12 +156,6 @@ function unknownChoice(name: string, value: string, { kind }: Param, known: read
   const item = itemOf(kind);
   const choices = item.type === 'choice' ? item.choices : [];
   return describeProblem(name, { value, message: `must be one of ${[...choices, ...known].join(', ')}` });
-}
-
-/** What is wrong with a value, by the name that the reader knows. */
-export function describeProblem(name: string, { value, message }: Problem): string {
-  if (value === undefined) return `${name} is required: ${message}`;
-  return `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${message}`;
 }
 
 interface Raw {
