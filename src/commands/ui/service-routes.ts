@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { flagName } from '../../api/endpoint.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
+import { findMismatch } from '../../api/mismatch.ts';
 import { checkInput } from '../../api/request.ts';
 import { hideUrlSecrets, maskSecrets } from '../../client/secrets.ts';
 import { argumentWord, flagWords, shellLine } from '../../client/shell.ts';
@@ -43,11 +45,18 @@ export function openServiceRoutes({ endpoints, views, commandStart, ...options }
     const asker = asked.has(question) ? repeating : calling;
     asked.add(question);
     const { data } = await asking(() => asker.client.call(endpoint, input as never));
+    const command = `${commandStart} ${writeCommand(endpoint, input)}`;
+    const mismatch = findMismatch((await endpoint.answer()) as z.ZodType, data);
+    if (mismatch !== undefined) {
+      const place = mismatch.path.join('.') || 'the answer';
+      const message = `the service answered with ${mismatch.what} at ${place}: ${mismatch.message}`;
+      throw new SotraError('contract', message, { hint: `See the answer: ${command} --json` });
+    }
     const shown = hideDestinations(maskSecrets(data));
     return {
       data: shown,
       tables: makeTables(views[id], shown, input),
-      command: `${commandStart} ${writeCommand(endpoint, input)}`,
+      command,
     };
   };
   const write = async (id: string, given: unknown): Promise<unknown> => {
