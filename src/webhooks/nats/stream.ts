@@ -85,7 +85,7 @@ function makeConfig(name: string, replicas: number) {
 
 /**
  * Checks the stream of an inbox, and makes it if there is none and `make` says so; an existing one is never changed. Returns how many replicas
- * it was made with. Errors: `config` for a stream that is missing, is not an inbox, or has another number of replicas.
+ * it was made with. Errors: `config` for a stream that is missing or is not an inbox.
  */
 export async function requireStream(
   stream: Stream,
@@ -117,12 +117,6 @@ export async function requireStream(
   const keys = ['subjects', 'discard_new_per_subject', 'max_msgs_per_subject', 'allow_direct'] as const;
   if (keys.some((key) => String(found.config[key]) !== String(own[key])))
     throw config(`the stream ${name} is not an inbox`, `Use one beside it: ${line}_2 makes it.`);
-  const { num_replicas: count } = found.config;
-  if (make?.replicas !== undefined && count !== make.replicas)
-    throw config(
-      `the stream ${name} has --replicas ${count}, not ${make.replicas}`,
-      `Omit --replicas, or change the stream: nats stream edit ${name} --replicas ${make.replicas}.`,
-    );
   return undefined;
 }
 
