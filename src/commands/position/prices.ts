@@ -4,10 +4,11 @@ import { isObject, parseJson, whyNotJson } from '../../api/json.ts';
 import { number, optional } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { Input } from '../../lib/files/source.ts';
 import type { AnyView } from '../../lib/output/view.ts';
 import { written } from '../../lib/quoted.ts';
 import { option } from '../params.ts';
-import type { FindPrice, Priced } from './view.ts';
+import type { Priced, Prices } from './view.ts';
 
 /** Parameters of commands that print positions. */
 export const priceParams = {
@@ -21,34 +22,33 @@ interface PriceInput {
 }
 
 /** A view of positions with columns for the prices that were given. Errors: those of `readPrices`; `usage` for prices in a chart. */
-export function chooseView(makeView: (findPrice?: FindPrice) => AnyView) {
-  return async (typed: PriceInput & { chart?: boolean | undefined }, context: Context): Promise<AnyView> => {
-    const findPrice = await readPrices(typed, context);
-    const { options, note } = context;
-    if (findPrice !== undefined && typed.chart)
+export function chooseView(makeView: (prices?: Prices) => AnyView) {
+  return async (
+    typed: PriceInput & { chart?: boolean | undefined },
+    { io, options, note }: Context,
+  ): Promise<AnyView> => {
+    const prices = await readPrices(typed, io);
+    if (prices !== undefined && typed.chart)
       throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
-    if (findPrice !== undefined && (options.format === 'json' || options.format === 'ndjson'))
+    if (prices !== undefined && (options.format === 'json' || options.format === 'ndjson'))
       note("Prices add columns to tables, csv and tsv; JSON is the service's answer, unchanged.");
-    return makeView(findPrice);
+    return makeView(prices);
   };
 }
 
 /** `undefined` without prices. Errors: `usage` for both flags and for invalid content, naming the entry; `local-file`. */
-async function readPrices(
-  { price, pricesFile }: PriceInput,
-  { io, warn }: Pick<Context, 'io' | 'warn'>,
-): Promise<FindPrice | undefined> {
+async function readPrices({ price, pricesFile }: PriceInput, input: Input): Promise<Prices | undefined> {
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
     const { readText } = await import('../../lib/files/source.ts');
-    return pricesIn(await readText(pricesFile, io, maxPriceBytes), pricesFile, warn);
+    return pricesIn(await readText(pricesFile, input, maxPriceBytes), pricesFile);
   }
-  return price === undefined ? undefined : priceOneToken(price);
+  return price === undefined ? undefined : { find: priceOneToken(price), notes: () => [] };
 }
 
-/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, when it is looked up. */
-function priceOneToken(price: number): FindPrice {
+/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, where it is looked up. */
+function priceOneToken(price: number): Prices['find'] {
   let first: Priced | undefined;
   return (token) => {
     first ??= token;
@@ -69,12 +69,14 @@ const maxPriceBytes = 16 * 1024 * 1024;
 const shape =
   'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, an address, or a symbol.';
 
+const maxNamedKeys = 5;
+
 /**
- * Prices by `chain:address`, by address or by symbol, the first that is there; warns of a symbol of several tokens. Errors: `usage` for what is no
- * price, naming the entry.
+ * Prices by `chain:address`, by address or by symbol, the first that is there; keys that fit no token, and symbols of several tokens, are
+ * named in a note. Errors: `usage`, naming the entry.
  */
-function pricesIn(text: string, file: string, warn: (text: string) => void): FindPrice {
-  const prices = new Map<string, number>();
+function pricesIn(text: string, file: string): Prices {
+  const prices = new Map<string, { key: string; price: number }>();
   for (const [key, value] of Object.entries(readObject(text, file))) {
     if (value === null) continue;
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
@@ -82,27 +84,38 @@ function pricesIn(text: string, file: string, warn: (text: string) => void): Fin
         `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
         shape,
       );
-    prices.set(normalizePriceKey(key), value);
+    prices.set(normalizePriceKey(key), { key, price: value });
   }
-  const tokensOfSymbols = new Map<string, Set<string>>();
-  const findBySymbol = (token: Priced): number | null => {
-    const symbol = normalizePriceKey(token.tokenSymbol ?? '');
-    const price = prices.get(symbol);
-    if (price === undefined) return null;
-    const tokens = tokensOfSymbols.get(symbol) ?? new Set();
-    const countBefore = tokens.size;
-    tokensOfSymbols.set(symbol, tokens.add(tokenKey(token)));
-    if (countBefore === 1 && tokens.size === 2)
-      warn(
-        `the price of ${written(symbol)} is used for ${[...tokens].join(' and ')}: give each its own if they differ`,
-      );
-    return price;
+  /** The tokens that each key gave a price. */
+  const priced = new Map<string, Set<string>>();
+  let isAsked = false;
+  const find = (token: Priced): number | null => {
+    isAsked = true;
+    const { tokenChain, tokenAddress, tokenSymbol } = token;
+    const found =
+      prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
+      prices.get(normalizePriceKey(tokenAddress)) ??
+      prices.get(normalizePriceKey(tokenSymbol ?? ''));
+    if (found === undefined) return null;
+    priced.set(found.key, (priced.get(found.key) ?? new Set()).add(tokenKey(token)));
+    return found.price;
   };
-  return (token) => {
-    const { tokenChain, tokenAddress } = token;
-    const keys = [`${tokenChain}:${tokenAddress}`, tokenAddress].map(normalizePriceKey);
-    return keys.map((key) => prices.get(key)).find((price) => price !== undefined) ?? findBySymbol(token);
+  const notes = () => {
+    if (!isAsked) return [];
+    const several = [...priced].filter(([, tokens]) => tokens.size > 1);
+    const unused = [...prices.values()].flatMap(({ key }) => (priced.has(key) ? [] : [written(key)]));
+    const more = unused.length > maxNamedKeys ? ` and ${unused.length - maxNamedKeys} more` : '';
+    return [
+      ...several.map(
+        ([key, tokens]) =>
+          `warning: ${written(key)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
+      ),
+      ...(unused.length === 0
+        ? []
+        : [`warning: ${file}: no position shown is in ${unused.slice(0, maxNamedKeys).join(', ')}${more}`]),
+    ];
   };
+  return { find, notes };
 }
 
 function tokenKey({ tokenChain, tokenAddress }: Priced): string {

@@ -12,16 +12,19 @@ export interface Priced {
   tokenSymbol?: string | null | undefined;
 }
 
-/** The price of a token in USD; `null` if none is given. */
-export type FindPrice = (token: Priced) => number | null;
+/** Prices of tokens in USD, `null` if none is given, and what to say of them once all positions are shown. */
+export interface Prices {
+  find: (token: Priced) => number | null;
+  notes: () => readonly string[];
+}
 
 /** The columns that prices add; without prices they are empty, and shown only when named. */
-function priceColumns(findPrice: FindPrice | undefined): Column<Card>[] {
-  const priceUsd = ({ metadata }: Card) => findPrice?.(metadata) ?? null;
+function priceColumns(prices: Prices | undefined): Column<Card>[] {
+  const priceUsd = ({ metadata }: Card) => prices?.find(metadata) ?? null;
   const unrealized = (card: Card) => unrealizedUsd(card.metadata, priceUsd(card));
   const total = (card: Card) => totalUsd(card.metadata, priceUsd(card));
   const withReceived = (card: Card) => unrealizedWithReceivedUsd(card.metadata, priceUsd(card));
-  const extra = findPrice === undefined ? { extra: true } : {};
+  const extra = prices === undefined ? { extra: true } : {};
   const showGain = (readGain: (card: Card) => number | null) => (card: Card) => {
     const gain = readGain(card);
     return gain === null && priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gain);
@@ -44,15 +47,15 @@ const unrealizedHelp =
   'unrealized PnL at that price, in USD: value less cost basis; with leverage on perps, reversed for shorts';
 const receivedHelp = 'unrealized PnL less the cost basis of received tokens, in USD; empty if they are the same';
 
-function columnsWith(findPrice: FindPrice | undefined): Column<Card>[] {
+function columnsWith(prices: Prices | undefined): Column<Card>[] {
   const after = cardColumns.findIndex((column) => column.key === 'costUsd') + 1;
-  return [...cardColumns.slice(0, after), ...priceColumns(findPrice), ...cardColumns.slice(after)];
+  return [...cardColumns.slice(0, after), ...priceColumns(prices), ...cardColumns.slice(after)];
 }
 
 /** Two formulas are in use; a narrow table shows only the first. */
-function receivedNote(shown: readonly Card[], findPrice: FindPrice | undefined): string[] {
+function receivedNote(shown: readonly Card[], prices: Prices | undefined): string[] {
   const several = shown.filter(({ metadata }) => {
-    const price = findPrice?.(metadata) ?? null;
+    const price = prices?.find(metadata) ?? null;
     return unrealizedWithReceivedUsd(metadata, price) !== null;
   });
   if (several.length === 0) return [];
@@ -61,31 +64,32 @@ function receivedNote(shown: readonly Card[], findPrice: FindPrice | undefined):
   ];
 }
 
-function listCards(findPrice: FindPrice | undefined, more: Pick<View<readonly Card[], Card>, 'empty' | 'chart'>) {
-  return listView<Card>(columnsWith(findPrice), {
-    notes: (shown) => receivedNote(shown, findPrice),
+function listCards(prices: Prices | undefined, more: Pick<View<readonly Card[], Card>, 'empty' | 'chart'>) {
+  return listView<Card>(columnsWith(prices), {
+    notes: (shown) => receivedNote(shown, prices),
+    after: () => prices?.notes() ?? [],
     ...more,
   });
 }
 
-export function ofToken(findPrice?: FindPrice) {
-  return listCards(findPrice, {
+export function ofToken(prices?: Prices) {
+  return listCards(prices, {
     empty: 'No such positions in this token.',
   });
 }
 
-export function ofProfile(findPrice?: FindPrice) {
-  return listCards(findPrice, {
+export function ofProfile(prices?: Prices) {
+  return listCards(prices, {
     empty: 'No such positions. Perps need --chains hyperliquid or all.',
     chart: positionsChart,
   });
 }
 
-export function one(findPrice?: FindPrice) {
-  const columns = columnsWith(findPrice).map((each) =>
+export function one(prices?: Prices) {
+  const columns = columnsWith(prices).map((each) =>
     shownAlways.includes(each.key) ? { ...each, extra: false } : each,
   );
-  const notes = (card: Card) => receivedNote([card], findPrice);
+  const notes = (card: Card) => receivedNote([card], prices);
   return recordView<Card>(columns, { notes, blocks: cardBlocks });
 }
 

@@ -167,7 +167,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     await writeForm(name, { view, columns: options.columns, input, batches, answer: parts }, printing);
     if (rows.length === 0 && view.empty !== undefined && !isWhole(name)) note(view.empty);
     const notes = isWhole(name) ? [] : (readLoosely(() => view.notes?.(answer as never, input as never)) ?? []);
-    for (const each of notes) note(each);
+    for (const each of [...notes, ...(view.after?.() ?? [])]) note(each);
   }
   for (const each of result.notes ?? []) note(each);
 }
@@ -197,6 +197,7 @@ async function printItems(result: Result & { kind: 'items' }, input: unknown, pr
   const shown = { view, columns: options.columns, input, batches: showBatches(), live };
   await writeForm(name, shown, printing);
   if (count === 0 && view.empty !== undefined && !isWhole(name)) note(view.empty);
+  for (const each of view.after?.() ?? []) note(each);
 }
 
 /** The answer's own JSON, for programs: without notes. */

@@ -49,6 +49,8 @@ export interface View<Answer, Row, Input = unknown> {
   /** One sentence for stderr when there are no rows. */
   empty?: string;
   notes?: (answer: Answer, input: Input) => readonly string[];
+  /** Notes once every row is shown, of all pages. */
+  after?: () => readonly string[];
   /** Further tables below the first; human formats only. */
   blocks?: (answer: Answer, input: Input) => readonly Block[];
   chart?: (rows: readonly Row[], input: Input) => BarChart;

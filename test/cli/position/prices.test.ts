@@ -74,15 +74,20 @@ test('a price for one of two tokens that have the same symbol is refused', async
   expect(err).toContain(twin);
 });
 
-test('a file prices two tokens of one symbol by address; a price of the symbol for both is a warning', async () => {
+test('a file prices two tokens of one symbol by address; a symbol for both is a warning, a key for none is named', async () => {
   const service = await twoOfOneSymbol();
   const columns = '--format csv --columns tokenAddress,priceUsd,unrealizedUsd';
-  const show = (content: object) =>
-    run(`profile positions ${alice} open --prices-file ${pricesFile(content)} ${columns}`, { env: service.env });
-  const own = await show({ [gm.toUpperCase().replace('X', 'x')]: 3, [`base:${twin}`]: 12 });
+  const show = (content: object, more = '') =>
+    run(`profile positions ${alice} open --prices-file ${pricesFile(content)} ${columns} ${more}`, {
+      env: service.env,
+    });
+  const own = await show({ [gm.toUpperCase().replace('X', 'x')]: 3, [`base:${twin}`]: 12, 'base:0x12': 1, DOGE: 2 });
   expect(own.out.split('\n').slice(1, 3).sort()).toEqual([`${gm},3,100`, `${twin},12,20`]);
+  expect(own.err).toMatch(/^warning: \S+prices.json: no position shown is in base:0x12, DOGE\n$/);
   const both = await show({ pepe: 3 });
-  expect(both.err).toMatch(/^warning: the price of pepe is used for base:0x\w+ and base:0x\w+: give each its own/);
+  expect(both.err).toContain('warning: pepe priced 2 tokens: base:0x');
+  const walked = await show({ pepe: 3, a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, '--all');
+  expect(walked.err).toContain('prices.json: no position shown is in a, b, c, d, e and 1 more\n');
 });
 
 test('an address wins over a symbol', async () => {
