@@ -13,7 +13,8 @@ export function addressProblem(text: string): string | undefined {
   const [, digits = ''] = /^0x(\w+)$/i.exec(text) ?? [];
   const wrong = /[^0-9a-f]/i.exec(digits)?.[0];
   if (digits.length >= 20 && wrong !== undefined) return `has the letter ${wrong}, which is not a hex digit`;
-  if (digits !== '' && digits.length !== 40) return `has ${digits.length} hex digits, 40 are needed`;
+  if (digits !== '' && digits.length !== 40)
+    return `has ${digits.length} hex digit${digits.length === 1 ? '' : 's'}, 40 are needed`;
   return digits !== '' && !text.startsWith('0x') ? 'must begin with 0x' : undefined;
 }
 

@@ -11,6 +11,7 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
   const value = useMemo(() => tryParseJson(text), [text]);
   const [chosen, choose] = useState<'tree' | 'text'>('tree');
   const form = value === undefined ? 'text' : chosen;
+  const lines = useMemo(() => (form === 'text' ? text.split(/(?<=\n)/) : []), [form, text]);
   if (body === undefined) return <p class="muted">The body was not kept.</p>;
   return (
     <>
@@ -30,9 +31,12 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
       {form === 'text' && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too
         <section class="lines" aria-label="Body as text" tabIndex={0}>
-          {text.split(/(?<=\n)/, maxLines).map((line, index) => (
+          {lines.slice(0, maxLines).map((line, index) => (
             <Text as="div" key={index} text={line} />
           ))}
+          {lines.length > maxLines && (
+            <div class="muted">{formatCount(lines.length - maxLines)} more lines are not shown.</div>
+          )}
         </section>
       )}
     </>

@@ -89,7 +89,7 @@ test('every bad line is reported with its number before anything is sent', async
     'line 5: addressOrUid "x": must be a profile UUID',
     'line 6: targets is required: must be a list',
     'line 7: targets []: must have at least 1 item',
-    'line 8: targets "0x1": has 1 hex digits, 40 are needed',
+    'line 8: targets "0x1": has 1 hex digit, 40 are needed',
     'line 9: action "block": must be one of follow, unfollow',
     'line 10: targetType "ens": must be one of addressOrUid, twitterHandle',
   ];
@@ -306,7 +306,7 @@ test.each([
   [
     'a wrong target',
     [{ addressOrUid: 'ext:u1', targets: ['0x1'] }],
-    /\[0\]\.targets "0x1": has 1 hex digits, 40 are needed/,
+    /\[0\]\.targets "0x1": has 1 hex digit, 40 are needed/,
   ],
 ])('the sandbox answers 400 to %s, naming the field, and applies nothing', async (_, body, message) => {
   const service = await serveSandbox({ kind: 'empty' });
