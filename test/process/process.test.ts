@@ -81,7 +81,7 @@ test('sandbox start --detach returns once it answers, and the process that it na
   expect((await run('leaderboard list --limit 1', { env })).code).toBe(0);
   const headers = { 'x-control-token': ready.controlToken };
   const stopped = await fetch(`${ready.url}/_sandbox/stop`, { method: 'POST', headers });
-  expect(await stopped.text()).toBe('{}');
+  expect(await stopped.json()).toEqual({ pid: ready.pid });
   await until(() => !existsSync(join(data, 'sandbox-ready.json')));
 });
 

@@ -9,7 +9,7 @@ import { type Forwarding, type ForwardOptions, type StoredDelivery, type Target,
 import { isFor } from '../route.ts';
 import { inboxError, isApiError, isOutage } from './errors.ts';
 import { readDelivery } from './messages.ts';
-import { ask, nanosPerMs, partitions, publishOnce, type Stream, subjects } from './stream.ts';
+import { ask, findDeletion, nanosPerMs, partitions, publishOnce, type Stream, subjects } from './stream.ts';
 
 /** After so long without a sign of a forwarder, another one gets its partition and the delivery it had begun. */
 const takeoverMs = 5000;
@@ -134,7 +134,8 @@ async function takeMessages(
       for await (const message of messages) await handle(message);
       stopping.removeEventListener('abort', stop);
     } catch (error) {
-      if (!isOutage(error)) throw inboxError(error, stream.name);
+      // The consumers of a stream that was deleted are named first.
+      if (!isOutage(error)) throw inboxError((await findDeletion(stream)) ?? error, stream.name);
     }
 }
 

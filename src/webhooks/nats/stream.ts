@@ -125,11 +125,12 @@ export async function requireStream(
  * of the replicas.
  */
 export async function publishOnce(
-  { name, client, manager }: Stream,
+  stream: Stream,
   subject: string,
   data: Uint8Array | string,
   { id, header }: { id?: string; header?: { name: string; value: string } } = {},
 ): Promise<number | undefined> {
+  const { name, client, manager } = stream;
   const headers = natsHeaders();
   if (header !== undefined) headers.set(header.name, header.value);
   let isIdLost = false;
@@ -145,13 +146,19 @@ export async function publishOnce(
       // The first one may be on its way to the other replicas, and be lost there.
       if (isTaken && (await manager.streams.getMessage(name, { last_by_subj: subject })) !== null) return undefined;
       // Nobody answers for a stream that was deleted, and for one whose leader is gone.
-      const gone = isOutage(error) ? await manager.streams.info(name).catch((cause: unknown) => cause) : undefined;
-      if (isApiError(gone, 'streamGone')) throw inboxError(gone, name);
+      const gone = isOutage(error) ? await findDeletion(stream) : undefined;
+      if (gone !== undefined) throw inboxError(gone, name);
       // If a change of leaders lost its first message, an id may stay in process for a day. The subject alone also holds one message.
       const isInProcess = isApiError(error, 'idInProcess');
       isIdLost ||= isInProcess;
       if (!(isTaken || isInProcess) || performance.now() > endMs) throw inboxError(error, name);
     }
+}
+
+/** The servers' error about a stream that was deleted; `undefined` if it is there or nobody answers. */
+export async function findDeletion({ manager, name }: Stream): Promise<unknown> {
+  const answer: unknown = await manager.streams.info(name).catch((error: unknown) => error);
+  return isApiError(answer, 'streamGone') ? answer : undefined;
 }
 
 /** The messages of subjects, oldest first: those from a number or a moment on up to a number, or until the signal as they come. */

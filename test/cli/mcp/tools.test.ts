@@ -76,7 +76,7 @@ test.each([
   [
     'follow_bulk',
     { entries: [{ addressOrUid: 'ext:1', targets: ['ext:2'], actoin: 'unfollow' }] },
-    '[0].actoin: no such field; there are addressOrUid, targets, targetType, action',
+    '[0].actoin: no such field; there are addressOrUid, targetType, action, targets',
   ],
   ['webhook_events', { name: 'none' }, 'error*: no listener stored anything under the name none'],
 ])('%s with %j is refused by the name of the input', async (name, input, message) => {

@@ -295,15 +295,13 @@ test.each(useless)('webhook %s is a usage error', async (argv, says) => {
 
 test('a password is not sent to an inbox on another machine in the clear', async () => {
   const file = join(temporaryFolder(), 'creds');
-  for (const credentials of ['user: me\npassword: hunter2\n', 'token: hunter2\n']) {
-    writeFileSync(file, credentials, { mode: 0o600 });
-    const { code, err } = await run(
-      `webhook events --inbox nats://127.0.0.1:9,inbox.example.com/X --inbox-creds ${file}`,
-    );
-    expect([code, err]).toEqual([
-      2,
-      'error: --inbox nats://inbox.example.com:4222: would send the password of the inbox in the clear\n' +
-        'hint: Use tls://; nats:// with a password is for loopback only.\n',
-    ]);
-  }
+  writeFileSync(file, 'user: me\npassword: hunter2\n', { mode: 0o600 });
+  const { code, err } = await run(
+    `webhook events --inbox nats://127.0.0.1:9,inbox.example.com/X --inbox-creds ${file}`,
+  );
+  expect([code, err]).toEqual([
+    2,
+    'error: --inbox nats://inbox.example.com:4222: would send the password of the inbox in the clear\n' +
+      'hint: Use tls://; nats:// with a password is for loopback only.\n',
+  ]);
 });
