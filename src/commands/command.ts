@@ -5,7 +5,7 @@ import type { Io } from '../lib/io.ts';
 import type { Result } from '../lib/output/result.ts';
 import type { AnyView } from '../lib/output/view.ts';
 import { formatDetails, nameLine } from './help-format.ts';
-import { createSharedOption, requestOptions, type SharedOption } from './options.ts';
+import { requestOptions, type SharedOption, sharedOption } from './options.ts';
 import { createOptions, ParamArgument } from './params.ts';
 import type { TypedInput } from './read-input.ts';
 
@@ -109,7 +109,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   /** Adds options that commands share. */
   shares(...names: readonly SharedOption[]): this {
     for (const name of names) {
-      this.addOption(createSharedOption(name));
+      this.addOption(sharedOption(name));
       this.#shared.push(name);
     }
     return this;

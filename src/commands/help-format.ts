@@ -1,7 +1,7 @@
 import type { Command, HelpConfiguration, Option } from 'commander';
 import type { Example } from '../api/endpoint.ts';
 import { wrapWords } from '../lib/wrap.ts';
-import { createSharedOption, programOptions, type SharedOption } from './options.ts';
+import { programOptions, type SharedOption, sharedOption } from './options.ts';
 
 const maxWidth = 100;
 
@@ -38,7 +38,7 @@ export function formatDetails({ examples, columns, shared }: Details, width: num
   const lines = [
     ...(shared.length === 0
       ? []
-      : wrap(`Shared options (sotra help options): ${listFlags(shared.map(createSharedOption))}`, room)),
+      : wrap(`Shared options (sotra help options): ${listFlags(shared.map(sharedOption))}`, room)),
     ...wrap(`Global options (sotra --help): ${listFlags(programOptions())}`, room),
     '',
     'Examples:',

@@ -26,41 +26,37 @@ export const programOptions = (): Option[] => [
 
 /** Options of commands that make requests or change something; each command adds those that work in it. */
 const sharedOptions = {
-  dryRun: () =>
-    new Option('--dry-run', 'show what would be sent or changed, and send and change nothing; needs no key'),
-  curl: () => new Option('--curl', 'print the request as a curl line instead of sending it'),
-  timeout: () =>
-    parsed(
-      '--timeout <time>',
-      'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)',
-      readTimeout,
-    ),
-  retries: () =>
-    parsed(
-      '--retries <n>',
-      'retry a failed request up to n times (default: 2; uploads, feed --watch and --forward-to retry for longer)',
-      readRetries,
-    ),
-  rate: () => parsed('--rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', readRate),
-  strict: () => new Option('--strict', 'an answer that does not fit the contract is an error (exit 13)'),
-  columns: () =>
-    parsed('--columns <a,b>', 'show these columns; with --json and ndjson, objects of these fields', (typed) =>
-      splitList(typed, '--columns'),
-    ).conflicts('jq'),
-  jq: () => new Option('--jq <filter>', 'print the result of this jq filter; strings without quotes'),
-  showNsfw: () => new Option('--show-nsfw', 'show names that the service flags as NSFW; tables hide them'),
-} satisfies Record<string, () => Option>;
+  dryRun: new Option('--dry-run', 'show what would be sent or changed, and send and change nothing; needs no key'),
+  curl: new Option('--curl', 'print the request as a curl line instead of sending it'),
+  timeout: parsed(
+    '--timeout <time>',
+    'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)',
+    readTimeout,
+  ),
+  retries: parsed(
+    '--retries <n>',
+    'retry a failed request up to n times (default: 2; uploads, feed --watch and --forward-to retry for longer)',
+    readRetries,
+  ),
+  rate: parsed('--rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', readRate),
+  strict: new Option('--strict', 'an answer that does not fit the contract is an error (exit 13)'),
+  columns: parsed('--columns <a,b>', 'show these columns; with --json and ndjson, objects of these fields', (typed) =>
+    splitList(typed, '--columns'),
+  ).conflicts('jq'),
+  jq: new Option('--jq <filter>', 'print the result of this jq filter; strings without quotes'),
+  showNsfw: new Option('--show-nsfw', 'show names that the service flags as NSFW; tables hide them'),
+} satisfies Record<string, Option>;
 
 export type SharedOption = keyof typeof sharedOptions;
 
 export const requestOptions = ['dryRun', 'curl', 'timeout', 'retries', 'rate', 'strict'] as const;
 
 /** An option that help names in one line only; `sotra help options` explains it. */
-export function createSharedOption(name: SharedOption): Option {
-  return sharedOptions[name]().hideHelp();
+export function sharedOption(name: SharedOption): Option {
+  return sharedOptions[name].hideHelp();
 }
 
-export const describeSharedOptions = (): Option[] => Object.values(sharedOptions).map((create) => create());
+export const describeSharedOptions = (): Option[] => Object.values(sharedOptions);
 
 function parsed<T>(flags: string, help: string, read: (typed: string) => T): Option {
   const option = new Option(flags, help);
