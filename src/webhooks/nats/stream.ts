@@ -34,6 +34,8 @@ const publishMs = 5000;
 /** How long calls are repeated while servers elect a leader, and the pause between two. */
 const patienceMs = 10_000;
 const pauseMs = 250;
+/** Between two looks whether a stream that is followed is still there. */
+const checkMs = 2000;
 
 /** The subjects of an inbox, each of which holds one message. */
 export const subjects = (name: string) => ({
@@ -175,17 +177,25 @@ export async function* readMessages(
     stream.client.consumers.get(stream.name, { filter_subjects: filter, ...start }),
   );
   if (signal === undefined && (await ask(stream, () => consumer.info())).num_pending === 0) return;
-  const pull = { max_messages: 500, idle_heartbeat: 1000, expires: 5000, abort_on_missing_resource: true };
-  const messages = await ask(stream, () => consumer.consume(pull));
+  const messages = await ask(stream, () => consumer.consume({ max_messages: 500 }));
   const stop = () => messages.stop();
   signal?.addEventListener('abort', stop, { once: true });
+  // The client makes the consumer anew after a restart of the servers, and would wait for a stream that was deleted.
+  let gone: unknown;
+  const check = async () => {
+    gone = await findDeletion(stream);
+    if (gone !== undefined) stop();
+  };
+  const checking = signal && setInterval(() => void check(), checkMs);
   try {
     for await (const message of messages) {
       if (message.seq > (to ?? Number.POSITIVE_INFINITY)) return;
       yield message;
       if (signal === undefined && message.info.pending === 0) return;
     }
+    if (gone !== undefined) throw inboxError(gone, stream.name);
   } finally {
+    clearInterval(checking);
     signal?.removeEventListener('abort', stop);
     stop();
   }
