@@ -16,7 +16,6 @@ const inCi = [
   'test/law/canary.test.ts',
   'test/process/cluster.test.ts',
   'test/prove/browser-wallet.prove.ts',
-  'test/prove/browser-inbox.prove.ts',
   'test/prove/package.prove.ts',
   'test/prove/install.prove.ts',
 ];

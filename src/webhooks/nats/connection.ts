@@ -11,7 +11,7 @@ import { isLoopback } from '../../api/http-address.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { decodeText, readSmallFile } from '../../lib/files/source.ts';
 import type { NatsAddress } from './address.ts';
-import { findSetupHint, inboxError } from './errors.ts';
+import { setupError } from './errors.ts';
 
 const connectMs = 3000;
 /** A server that misses two pings is left for another one, before its deliveries go to another forwarder. */
@@ -48,7 +48,8 @@ export async function openConnection(
       ...(authenticator && { authenticator }),
     });
   } catch (cause) {
-    if (findSetupHint(cause) !== undefined) throw inboxError(cause, name);
+    const known = setupError(cause, name);
+    if (known !== undefined) throw known;
     throw new SotraError(
       'network',
       `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${readMessage(cause)}`,
@@ -79,11 +80,11 @@ function identityCheck(servers: readonly string[]) {
 }
 
 /** Reads the file again for each connection, so that a renewed one needs no restart. */
-function makeAuthenticator(file: string, address: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
-  let authenticator = readCredentials(file, address);
+function makeAuthenticator(file: string, place: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
+  let authenticator = readCredentials(file, place);
   return (nonce) => {
     try {
-      authenticator = readCredentials(file, address);
+      authenticator = readCredentials(file, place);
     } catch {
       // An error here would end the connection forever.
     }
@@ -91,8 +92,11 @@ function makeAuthenticator(file: string, address: Pick<NatsAddress, 'servers' | 
   };
 }
 
-/** Reads a file as `nsc` writes it, or with the lines `user:` and `password:`. Errors: `config` naming the file, never a value. */
-function readCredentials(file: string, { servers, tls }: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
+/**
+ * Reads a file as `nsc` writes it, or with lines `user:`, `password:` and `token:`. Errors: `config` naming the file and what it lacks, never a
+ * value.
+ */
+function readCredentials(file: string, place: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
   const refuse = (why: string, hint: string, cause?: unknown) =>
     new SotraError('config', `the credentials of the inbox, ${file}: ${why}`, { hint, cause });
   let bytes: Buffer;
@@ -103,17 +107,23 @@ function readCredentials(file: string, { servers, tls }: Pick<NatsAddress, 'serv
   }
   // These only sign: the key is never sent.
   if (bytes.includes('-----BEGIN')) return credsAuthenticator(bytes);
-  const text = decodeText(bytes, file);
-  const [user, pass] = [/^user:\s*(.*\S)\s*$/m, /^password:\s*(.*\S)\s*$/m].map((line) => line.exec(text)?.[1]);
-  if (user === undefined || pass === undefined)
-    throw refuse(
-      'has no user with a password',
-      'Write two lines, user: <name> and password: <password>; or nsc generate creds.',
-    );
-  const other = servers.find((server) => !isLoopback(server.replace(/:\d+$/, '')));
-  if (!tls && other !== undefined)
+  const hint = 'Write two lines, user: <name> and password: <password>, or one, token: <token>; or nsc generate creds.';
+  const lines = decodeText(bytes, file).split(/\r?\n/);
+  const values: Record<string, string> = {};
+  for (const [index, line] of lines.entries()) {
+    if (/^\s*(#.*)?$/.test(line)) continue;
+    const [, key, value] = /^\s*(user|password|token)\s*:\s*(.*\S)\s*$/.exec(line) ?? [];
+    if (key === undefined || value === undefined || key in values)
+      throw refuse(`line ${index + 1} must be user:, password: or token: with a value, each once`, hint);
+    values[key] = value;
+  }
+  const { user, password, token } = values;
+  if ((token === undefined) === (user === undefined || password === undefined) || Object.keys(values).length === 3)
+    throw refuse('has neither a user with a password nor a token', hint);
+  const other = place.servers.find((server) => !isLoopback(server.replace(/:\d+$/, '')));
+  if (!place.tls && other !== undefined)
     throw new SotraError('insecure-url', `--inbox nats://${other}: would send the password of the inbox in the clear`, {
       hint: 'Use tls://; nats:// with a password is for loopback only.',
     });
-  return () => ({ user, pass });
+  return () => (token === undefined ? { user: user ?? '', pass: password ?? '' } : { auth_token: token });
 }

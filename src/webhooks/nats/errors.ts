@@ -29,51 +29,87 @@ export function isApiError(thrown: unknown, ...names: readonly (keyof typeof api
 
 /** The servers also say that a stream is full by the number of a subject that has its message. */
 export function isStreamFull(thrown: unknown): boolean {
-  return isApiError(thrown, 'streamFull', 'noSpace') || /maximum bytes/.test(readMessage(thrown));
+  return isApiError(thrown, 'streamFull') || /maximum bytes/.test(readMessage(thrown));
+}
+
+/** The status of a message that is no answer, such as 404. */
+export function readStatus(thrown: unknown): unknown {
+  return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
 }
 
 /** Whether a call that failed may succeed the next time. */
 export function isOutage(thrown: unknown): boolean {
-  if (findSetupHint(thrown) !== undefined || thrown instanceof SotraError) return false;
-  const isUnanswered = causesOf(thrown).some((cause) =>
-    [TimeoutError, NoRespondersError, RequestError].some((kind) => cause instanceof kind),
-  );
-  const isUnready = thrown instanceof JetStreamError && 'code' in thrown && thrown.code === 503;
-  const isElecting = thrown instanceof JetStreamApiError && (isApiError(thrown, 'noPeers') || thrown.status >= 500);
-  return isUnanswered || isUnready || isElecting;
+  return inboxError(thrown, '').code === 'network';
 }
 
-/** What a call to the servers failed with, as one of our errors: `network` or `config`, with what to change. */
-export function inboxError(thrown: unknown, name: string): SotraError {
-  if (thrown instanceof SotraError) return thrown;
-  if (isOutage(thrown))
-    return new SotraError('network', `the servers of the inbox ${name} did not answer in time`, {
+/** What a call to the servers failed with, as one of our errors: `network` or `config`, naming what to change. */
+export function inboxError(thrown: unknown, stream: string): SotraError {
+  const known = setupError(thrown, stream);
+  if (known !== undefined) return known;
+  const isUnready = isApiError(thrown, 'noPeers') || (thrown instanceof JetStreamApiError && thrown.status >= 500);
+  const isUnanswered = hasCause(thrown, TimeoutError, NoRespondersError, RequestError);
+  if (isUnanswered || isUnready || readStatus(thrown) === 503)
+    return new SotraError('network', 'the servers of the inbox did not answer in time', {
       hint: 'Look at the servers: most of the replicas must run and reach each other.',
       cause: thrown,
     });
-  const why = causesOf(thrown).map(readMessage).at(-1);
-  return new SotraError('config', `cannot use the inbox ${name}: ${why}`, {
-    hint: findSetupHint(thrown) ?? 'Look at the log of nats-server.',
+  return new SotraError('config', `cannot use the inbox ${stream}: ${readMessage(thrown)}`, {
+    hint: 'Look at the log of nats-server.',
     cause: thrown,
   });
 }
 
-/** What to change after a failure that lasts until credentials, servers or stream are changed; `undefined` for any other. */
-export function findSetupHint(thrown: unknown): string | undefined {
-  const causes = causesOf(thrown);
-  if (causes.some((cause) => cause instanceof PermissionViolationError))
-    return 'sotra help scaling lists the subjects that a user needs.';
-  if (causes.some((cause) => cause instanceof AuthorizationError || cause instanceof UserAuthenticationExpiredError))
-    return 'Correct or replace the file of --inbox-creds: it is read again at each connection.';
-  if (isApiError(thrown, 'noAccount')) return 'Enable JetStream for this account: -js.';
-  if (isApiError(thrown, 'noCluster')) return 'A single server holds one replica: add --replicas 1.';
-  if (isApiError(thrown, 'streamGone', 'consumerGone'))
-    return 'It was deleted on the servers. Start the command again: webhook listen makes a new stream.';
-  if (isStreamFull(thrown)) return 'Allow the stream more bytes; until then deliveries are refused with 503.';
-  return undefined;
+/** The error of a failure that lasts until credentials, servers or stream are changed: `config`; `undefined` for any other. */
+export function setupError(thrown: unknown, stream: string): SotraError | undefined {
+  if (thrown instanceof SotraError) return thrown;
+  const denied = causesOf(thrown).find((each) => each instanceof PermissionViolationError);
+  const text = readMessage(thrown);
+  const causes: readonly [applies: boolean, message: string, hint: string][] = [
+    [
+      denied !== undefined,
+      `the credentials of the inbox lack the permission to ${denied?.operation} to ${denied?.subject}`,
+      'sotra help scaling lists the subjects that a user needs.',
+    ],
+    [
+      hasCause(thrown, UserAuthenticationExpiredError),
+      'the credentials of the inbox have expired',
+      'Replace the file: it is read again.',
+    ],
+    [
+      hasCause(thrown, AuthorizationError),
+      'the servers of the inbox refuse the credentials',
+      'Correct the file of --inbox-creds.',
+    ],
+    [
+      isApiError(thrown, 'noAccount'),
+      'the servers of the inbox have no JetStream for this account',
+      'Enable JetStream: -js.',
+    ],
+    [
+      isApiError(thrown, 'noCluster'),
+      `a single server cannot hold several replicas of the stream ${stream}`,
+      'Add --replicas 1.',
+    ],
+    [
+      isApiError(thrown, 'noSpace') || isStreamFull(thrown) || /insufficient/.test(text),
+      `the inbox ${stream} is full: ${text}`,
+      'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
+    ],
+    [
+      isApiError(thrown, 'streamGone', 'consumerGone'),
+      `the stream ${stream} of the inbox, or a consumer of it, was deleted on the servers`,
+      'Start the command again: webhook listen makes a new stream.',
+    ],
+  ];
+  const [, message, hint] = causes.find(([applies]) => applies) ?? [];
+  return message === undefined ? undefined : new SotraError('config', message, { hint, cause: thrown });
 }
 
 /** An error and its causes. */
 function causesOf(thrown: unknown): Error[] {
   return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
+}
+
+function hasCause(thrown: unknown, ...kinds: readonly (new (...args: never[]) => Error)[]): boolean {
+  return causesOf(thrown).some((each) => kinds.some((kind) => each instanceof kind));
 }

@@ -8,8 +8,7 @@ import { pauseAfter, type Tries, tryOnce } from '../../lib/outbox.ts';
 import { type Forwarding, type ForwardOptions, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { inboxError, isApiError, isOutage } from './errors.ts';
-import { readDelivery } from './messages.ts';
-import { ask, findDeletion, nanosPerMs, partitions, publishOnce, type Stream, subjects } from './stream.ts';
+import { ask, nanosPerMs, partitions, publishOnce, readMessage, type Stream, subjects } from './stream.ts';
 
 /** After so long without a sign of a forwarder, another one gets its partition and the delivery it had begun. */
 const takeoverMs = 5000;
@@ -84,7 +83,7 @@ export function startForwarding(stream: Stream, options: ForwarderOptions): Forw
   const signals = { stopping: stopping.signal, cutting: cutting.signal };
   setMaxListeners(0, stopping.signal, cutting.signal);
   const working = options.targets.flatMap((target) =>
-    consumersOf(target).map(({ name }) => takeMessages(stream, { name, target }, options, signals)),
+    consumersOf(target).map(({ name }) => work(stream, { name, target }, options, signals)),
   );
   const broken = Promise.all(working).then(() => new Promise<never>(() => undefined));
   broken.catch(() => undefined);
@@ -100,63 +99,71 @@ export function startForwarding(stream: Stream, options: ForwarderOptions): Forw
 }
 
 /** Takes the messages of a consumer, one at a time. Errors: `config` if it was deleted. */
-async function takeMessages(
+async function work(
   stream: Stream,
   { name, target }: { name: string; target: Target },
   options: ForwarderOptions,
   signals: Signals,
 ): Promise<void> {
-  const { stopping } = signals;
-  let done = 0;
-  const handle = async (message: JsMsg): Promise<void> => {
-    const telling = setInterval(() => message.working(), workingMs);
-    // It comes again if the servers missed the acknowledgement.
-    const isDone = message.seq <= done || (await forwardMessage(stream, { message, target }, options, signals));
+  let current: { message: JsMsg; lost: AbortController; done: Promise<void> } | undefined;
+  const handle = async (own: NonNullable<typeof current>): Promise<void> => {
+    const delivery = readMessage(own.message);
+    const isWanted = delivery?.events.some((event) => isFor(target, event)) ?? false;
+    const telling = setInterval(() => own.message.working(), workingMs);
+    const delivering =
+      delivery && isWanted && deliver(stream, { delivery, target, lost: own.lost.signal }, options, signals);
+    const isDone = delivering ? await delivering.catch(() => false) : true;
     clearInterval(telling);
-    if (isDone) message.ack();
-    else message.nak();
-    if (isDone) done = message.seq;
+    if (current === own) current = undefined;
+    if (isDone) own.message.ack();
+    else if (!own.lost.signal.aborted) own.message.nak();
   };
-  const pull: object = {
-    max_messages: 1,
-    expires: pullMs,
-    idle_heartbeat: heartbeatMs,
-    group,
-    abort_on_missing_resource: true,
+  const take = (message: JsMsg): void => {
+    // Its server gives it again: this is the one to acknowledge.
+    if (current?.message.seq === message.seq) current.message = message;
+    else if (signals.stopping.aborted) message.nak();
+    else {
+      // Another forwarder ended that one.
+      current?.lost.abort();
+      current = { message, lost: new AbortController(), done: Promise.resolve() };
+      current.done = handle(current);
+    }
   };
-  for (; !stopping.aborted; await options.sleep(pauseMs, stopping).catch(() => undefined))
+  let isPinned = false;
+  for (; !signals.stopping.aborted; await options.sleep(pauseMs, signals.stopping).catch(() => undefined))
     try {
       const consumer = await stream.client.consumers.get(stream.name, name);
-      const messages = await consumer.consume(pull);
+      const pull: object = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
+      const messages = await consumer.consume({ ...pull, callback: take });
       const stop = () => messages.stop();
-      stopping.addEventListener('abort', stop, { once: true });
-      stopUnanswered(messages).catch(() => undefined);
-      for await (const message of messages) await handle(message);
-      stopping.removeEventListener('abort', stop);
+      signals.stopping.addEventListener('abort', stop, { once: true });
+      for await (const { type } of messages.status()) {
+        if (type === 'consumer_pinned') isPinned = true;
+        if (type === 'consumer_unpinned') {
+          isPinned = false;
+          current?.lost.abort();
+        }
+        // The client would ask again and again, without a pause.
+        if (['no_responders', 'consumer_not_found', 'stream_not_found', 'consumer_deleted'].includes(type)) stop();
+      }
+      signals.stopping.removeEventListener('abort', stop);
     } catch (error) {
-      // The consumers of a stream that was deleted are named first.
-      if (!isOutage(error)) throw inboxError((await findDeletion(stream)) ?? error, stream.name);
+      if (!isOutage(error)) throw inboxError(error, stream.name);
     }
+  await current?.done;
+  // Another forwarder need not wait until the servers miss this one.
+  if (isPinned) await stream.manager.consumers.unpin(stream.name, name, group).catch(() => undefined);
 }
 
-type Messages = Awaited<ReturnType<Awaited<ReturnType<Stream['client']['consumers']['get']>>['consume']>>;
-
-/** The client would ask servers that elect a leader again and again, without a pause. */
-async function stopUnanswered(messages: Messages): Promise<void> {
-  for await (const { type } of messages.status()) if (type === 'no_responders') messages.stop();
-}
-
-/** Tries until the delivery is accepted or set aside; returns whether it was before forwarding stops. */
-async function forwardMessage(
+/** Tries until the delivery is accepted or set aside; whether it was, or this process lost it before. */
+async function deliver(
   stream: Stream,
-  { message, target }: { message: JsMsg; target: Target },
+  { delivery, target, lost }: { delivery: StoredDelivery; target: Target; lost: AbortSignal },
   { post, policy, onTry, now, sleep }: ForwarderOptions,
   { stopping, cutting }: Signals,
 ): Promise<boolean> {
-  const delivery: StoredDelivery | undefined = readDelivery(message);
-  if (delivery === undefined || !delivery.events.some((event) => isFor(target, event))) return true;
   let before: Tries = { tries: 0, refusals: 0, sinceMs: null };
-  while (!stopping.aborted) {
+  while (!lost.aborted && !stopping.aborted) {
     const made = await tryOnce(before, () => post(delivery, target, cutting), { now, signal: cutting });
     if (made === undefined) return false;
     before = made;
@@ -167,13 +174,10 @@ async function forwardMessage(
       const { outcome, ms, tries, atMs } = made;
       const { status, error } = outcome;
       const failed: Forward = { url: hideUrlSecrets(target.url), outcome: 'failed', status, ms, tries, error, atMs };
-      const subject = subjects(stream.name).failed(delivery.seq, targetId(target));
-      return await publishOnce(stream, subject, JSON.stringify(failed)).then(
-        () => true,
-        () => false,
-      );
+      await publishOnce(stream, subjects(stream.name).failed(delivery.seq, targetId(target)), JSON.stringify(failed));
+      return true;
     }
-    await sleep(waitMs, stopping).catch(() => undefined);
+    await sleep(waitMs, AbortSignal.any([lost, stopping])).catch(() => undefined);
   }
   return false;
 }

@@ -2,14 +2,27 @@ import { hourMs } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
-import type { DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { readAllEvents } from '../events.ts';
+import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, mapErrors } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { inboxError } from './errors.ts';
 import { addTarget, countWaiting, startForwarding } from './forward.ts';
-import { readDelivery, readEvent, readStored, storeDelivery } from './messages.ts';
-import { ask, encodeEventId, openStream, readMessages, requireStream, type Stream, subjects } from './stream.ts';
+import {
+  ask,
+  choosePartition,
+  encodeEventId,
+  openStream,
+  publishOnce,
+  readLast,
+  readMessage,
+  readMessages,
+  requireStream,
+  type Stream,
+  subjects,
+  writeHead,
+} from './stream.ts';
 
 interface NatsInboxOptions {
   address: NatsAddress;
@@ -39,17 +52,18 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     await connection.close();
     throw error;
   }
-  const { streams } = stream.manager;
+  const filter = subjects(name).event('*', '*');
   const read = <Item>(items: AsyncIterable<Item>) => mapErrors(items, (error) => inboxError(error, name));
   return {
     name,
     isStream: true,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     summary: async () => {
-      const { state } = await ask(stream, () => streams.info(name));
-      return { stored: state.messages, oldestMs: Date.parse(String(state.first_ts)) };
+      for await (const { info, time } of read(readMessages(stream, { filter, from: 1 })))
+        return { stored: 1 + info.pending, oldestMs: time.getTime() };
+      return { stored: 0, oldestMs: undefined };
     },
-    store: (deliveries) => Promise.all(deliveries.map((delivery) => storeDelivery(stream, delivery))),
+    store: (deliveries) => Promise.all(deliveries.map((delivery) => store(stream, delivery))),
     addTargets: async (targets) => {
       const added = await Promise.all(targets.map((target) => addTarget(stream, target)));
       return targets.filter((_, index) => added[index]);
@@ -68,15 +82,50 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     follow: (query, signal) => read(follow(stream, query, { from: new Date(io.now()), signal })),
     deliveries: (query) => read(queryDeliveries(stream, query)),
     settle: async ({ seq }) =>
-      void (await ask(stream, () => streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
+      void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
     close: () => connection.close(),
   };
+}
+
+/**
+ * Stores a delivery with its new events; `undefined` for one whose events are all stored. The first new event is the subject of its message;
+ * each further one has a message that names it.
+ */
+async function store(stream: Stream, delivery: Delivery): Promise<StoredDelivery | undefined> {
+  const { event, part } = subjects(stream.name);
+  const all = readAllEvents(delivery.body);
+  const ids = all.map(({ eventId }) => encodeEventId(eventId));
+  // Of one event the servers say whether it is stored.
+  const found =
+    all.length === 1
+      ? []
+      : await readLast(
+          stream,
+          ids.flatMap((id) => [event('*', id), part(id)]),
+        );
+  const known = new Set(found.map(({ subject }) => subject.split('.').at(-1)));
+  let open = all.filter((_, index) => !known.has(ids[index]));
+  for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = open) {
+    const id = encodeEventId(first.eventId);
+    const subject = event(choosePartition(delivery.webhook), id);
+    const newIds = all.length === 1 ? undefined : open.map(({ eventId }) => eventId);
+    const seq = await publishOnce(stream, subject, delivery.body, { id, delivery: writeHead(delivery, newIds) });
+    open = rest;
+    if (seq === undefined) continue;
+    const events = [first];
+    for (const each of rest) {
+      const restId = encodeEventId(each.eventId);
+      if ((await publishOnce(stream, part(restId), subject, { id: restId })) !== undefined) events.push(each);
+    }
+    return { ...delivery, seq, events };
+  }
+  return undefined;
 }
 
 /** The forwards that were set aside, by number of the delivery. */
 async function readFailed(stream: Stream): Promise<Map<number, Forward[]>> {
   const failed = new Map<number, Forward[]>();
-  for await (const message of readMessages(stream, subjects(stream.name).failed('*', '*'), {})) {
+  for await (const message of readMessages(stream, { filter: subjects(stream.name).failed('*', '*'), from: 1 })) {
     const seq = Number(message.subject.split('.').at(-2));
     const forward = tryParseJson(message.string());
     if (isObject(forward)) failed.set(seq, [...(failed.get(seq) ?? []), forward as unknown as Forward]);
@@ -84,49 +133,62 @@ async function readFailed(stream: Stream): Promise<Map<number, Forward[]>> {
   return failed;
 }
 
-const allEvents = ({ name }: Stream) => subjects(name).event('*', '*');
-const subjectsOf = ({ name }: Stream, ids: readonly string[]) =>
-  ids.map((id) => subjects(name).event('*', encodeEventId(id)));
+/** The deliveries of events, wherever they are. */
+async function findDeliveries(stream: Stream, ids: readonly string[]): Promise<StoredDelivery[]> {
+  const { event, part } = subjects(stream.name);
+  const found = await readLast(
+    stream,
+    ids.map(encodeEventId).flatMap((id) => [event('*', id), part(id)]),
+  );
+  const isPart = ({ subject }: { subject: string }) => subject.startsWith(part(''));
+  const holders = await readLast(stream, [...new Set(found.filter(isPart).map((each) => each.string()))]);
+  const deliveries = [...found, ...holders].flatMap((message) => readMessage(message) ?? []);
+  return [...new Map(deliveries.map((each) => [each.seq, each])).values()].sort((a, b) => a.seq - b.seq);
+}
 
 /** The deliveries of a query, oldest first. */
 async function* queryDeliveries(stream: Stream, query: DeliveryQuery): AsyncGenerator<StoredDelivery> {
-  if ('failed' in query) {
-    for (const seq of (await readFailed(stream)).keys()) {
-      const delivery = await readStored(stream, seq);
-      if (delivery !== undefined) yield delivery;
-    }
-  } else if ('ids' in query) {
-    const found = new Map<number, StoredDelivery>();
-    for await (const message of readMessages(stream, subjectsOf(stream, query.ids), {})) {
-      const { delivery } = (await readEvent(stream, message)) ?? {};
-      if (delivery !== undefined) found.set(delivery.seq, delivery);
-    }
-    yield* found.values();
-  } else {
-    const { sinceMs = 0 } = query;
-    const from = new Date(Math.max(0, sinceMs - clockMs));
-    for await (const message of readMessages(stream, allEvents(stream), { from })) {
-      const delivery = readDelivery(message);
-      if (delivery !== undefined && delivery.atMs >= sinceMs) yield delivery;
-    }
+  if ('ids' in query) return yield* await findDeliveries(stream, query.ids);
+  const filter = subjects(stream.name).event('*', '*');
+  const failed = 'failed' in query ? await readFailed(stream) : undefined;
+  if (failed?.size === 0) return;
+  const { sinceMs = 0 } = query as EventQuery;
+  const from = failed === undefined ? new Date(Math.max(0, sinceMs - clockMs)) : Math.min(...failed.keys());
+  for await (const message of readMessages(stream, { filter, from })) {
+    const delivery = failed === undefined || failed.has(message.seq) ? readMessage(message) : undefined;
+    if (delivery !== undefined && delivery.atMs >= sinceMs) yield delivery;
   }
 }
 
 /** The stored events that a query asks for, newest first; one of exactly the asked id comes before all. */
 async function* queryEvents(stream: Stream, query: EventQuery): AsyncGenerator<StoredEvent> {
   const failed = await readFailed(stream);
-  const collect = async (filter: string | string[], span: { from?: number; to?: number }): Promise<StoredEvent[]> => {
-    const events: StoredEvent[] = [];
-    for await (const event of findEvents(stream, readMessages(stream, filter, span), query, failed)) events.push(event);
-    return events.reverse();
-  };
-  const [exact] = query.idStart === undefined ? [] : await collect(subjectsOf(stream, [query.idStart]), {});
-  if (exact !== undefined) yield exact;
+  const exact = query.idStart === undefined ? [] : await findDeliveries(stream, [query.idStart]);
+  const first = exact
+    .flatMap((delivery) => findEvents(delivery, query, failed))
+    .find(({ eventId }) => eventId === query.idStart);
+  if (first !== undefined) yield first;
   const { state } = await ask(stream, () => stream.manager.streams.info(stream.name));
+  const filter = subjects(stream.name).event('*', '*');
   for (let to = state.last_seq; to >= state.first_seq && to > 0; to -= windowSize) {
-    const events = await collect(allEvents(stream), { from: to - windowSize + 1, to });
-    yield* events.filter(({ eventId }) => eventId !== exact?.eventId);
+    const events: StoredEvent[] = [];
+    for await (const message of readMessages(stream, { filter, from: to - windowSize + 1, to }))
+      events.push(...findEvents(readMessage(message), query, failed));
+    yield* events.filter(({ eventId }) => eventId !== first?.eventId).reverse();
   }
+}
+
+/** The events of a delivery that a query asks for. Only the consumers of the stream know which deliveries wait or were forwarded. */
+function findEvents(
+  delivery: StoredDelivery | undefined,
+  query: EventQuery,
+  failed: ReadonlyMap<number, Forward[]> = new Map(),
+): StoredEvent[] {
+  if (delivery === undefined) return [];
+  const forwards = failed.get(delivery.seq) ?? [];
+  const status = forwards.length > 0 ? 'failed' : null;
+  if (query.status !== undefined && query.status !== status) return [];
+  return askedEvents(delivery, query).map((event) => ({ ...event, delivery, status, forwards }));
 }
 
 /** Events as they are stored from a moment on. */
@@ -135,25 +197,6 @@ async function* follow(
   query: EventQuery,
   span: { from: Date; signal: AbortSignal },
 ): AsyncGenerator<StoredEvent> {
-  yield* findEvents(stream, readMessages(stream, allEvents(stream), span), query);
-}
-
-type Messages = ReturnType<typeof readMessages>;
-
-/** The events of messages that a query asks for. Only the consumers of the stream know which deliveries wait or were forwarded. */
-async function* findEvents(
-  stream: Stream,
-  messages: Messages,
-  query: EventQuery,
-  failed: ReadonlyMap<number, Forward[]> = new Map(),
-): AsyncGenerator<StoredEvent> {
-  for await (const message of messages) {
-    const { delivery, event } = (await readEvent(stream, message)) ?? {};
-    if (delivery === undefined || event === undefined) continue;
-    const forwards = failed.get(delivery.seq) ?? [];
-    const status = forwards.length > 0 ? 'failed' : null;
-    if (query.status !== undefined && query.status !== status) continue;
-    for (const asked of askedEvents({ ...delivery, events: [event] }, query))
-      yield { ...asked, delivery, status, forwards };
-  }
+  const filter = subjects(stream.name).event('*', '*');
+  for await (const message of readMessages(stream, { filter, ...span })) yield* findEvents(readMessage(message), query);
 }

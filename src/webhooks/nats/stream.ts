@@ -10,14 +10,18 @@ import {
   jetstreamManager,
   RetentionPolicy,
   StorageType,
+  type StoredMsg,
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { headers as natsHeaders } from '@nats-io/transport-node';
+import { z } from 'zod';
 import { dayMs } from '../../api/duration.ts';
+import { tryParseJson, unicodeEscapes } from '../../api/json.ts';
 import { SotraError } from '../../errors.ts';
-import { stripSecret } from '../inbox.ts';
+import { readAllEvents } from '../events.ts';
+import { type Delivery, type StoredDelivery, stripSecret } from '../inbox.ts';
 import type { NatsAddress } from './address.ts';
-import { inboxError, isApiError, isOutage, isStreamFull } from './errors.ts';
+import { inboxError, isApiError, isOutage, isStreamFull, readStatus } from './errors.ts';
 
 /** The stream of an inbox. */
 export interface Stream {
@@ -34,12 +38,15 @@ const publishMs = 5000;
 /** How long calls are repeated while servers elect a leader, and the pause between two. */
 const patienceMs = 10_000;
 const pauseMs = 250;
-/** Between two looks whether a stream that is followed is still there. */
-const checkMs = 2000;
+/** How often a reader that waits for messages looks whether the stream still exists. */
+const checkMs = 1000;
 
 /** The subjects of an inbox, each of which holds one message. */
 export const subjects = (name: string) => ({
+  /** A delivery, by the first of its new events. */
   event: (partition: number | '*', eventId: string) => `${name}.event.${partition}.${eventId}`,
+  /** A further event of a delivery: its data is the subject of that. */
+  part: (eventId: string) => `${name}.part.${eventId}`,
   /** A delivery that was set aside for a target, and why. */
   failed: (seq: number | '*', target: string) => `${name}.failed.${seq}.${target}`,
 });
@@ -69,10 +76,10 @@ export async function openStream(connection: Parameters<typeof jetstream>[0], na
 }
 
 function makeConfig(name: string, replicas: number) {
-  const { event, failed } = subjects(name);
+  const { event, part, failed } = subjects(name);
   return {
     name,
-    subjects: [event('*', '*'), failed('*', '*')],
+    subjects: [event('*', '*'), part('*'), failed('*', '*')],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
@@ -87,7 +94,7 @@ function makeConfig(name: string, replicas: number) {
 
 /**
  * Checks the stream of an inbox, and makes it if there is none and `make` says so; an existing one is never changed. Returns how many replicas
- * it was made with. Errors: `config` for a stream that is missing or is not an inbox.
+ * it was made with. Errors: `config` for a stream that is missing, is not an inbox, or has another number of replicas.
  */
 export async function requireStream(
   stream: Stream,
@@ -95,7 +102,7 @@ export async function requireStream(
   make: { replicas: number | undefined } | undefined,
 ): Promise<number | undefined> {
   const config = (message: string, hint: string) => new SotraError('config', message, { hint });
-  const line = `sotra webhook listen --inbox ${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
+  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
   const { streams } = stream.manager;
   const find = () =>
     streams.info(name).catch((error: unknown) => {
@@ -114,11 +121,23 @@ export async function requireStream(
     }
   }
   if (found === undefined)
-    throw config(`the inbox ${name} does not exist at ${servers.join(', ')}`, `${line} --secret-file <file> makes it.`);
+    throw config(
+      `the inbox ${name} does not exist at ${servers.join(', ')}`,
+      `sotra webhook listen --inbox ${address} --secret-file <file> makes it; or correct the name at the end of --inbox.`,
+    );
   const own = makeConfig(name, 1);
-  const keys = ['subjects', 'discard_new_per_subject', 'max_msgs_per_subject', 'allow_direct'] as const;
+  const keys = ['subjects', 'discard', 'discard_new_per_subject', 'max_msgs_per_subject', 'allow_direct'] as const;
   if (keys.some((key) => String(found.config[key]) !== String(own[key])))
-    throw config(`the stream ${name} is not an inbox`, `Use one beside it: ${line}_2 makes it.`);
+    throw config(
+      `the stream ${name} is not an inbox`,
+      `Use one beside it: sotra webhook listen --inbox ${address}_2 makes it.`,
+    );
+  const { num_replicas: count } = found.config;
+  if (make?.replicas !== undefined && count !== make.replicas)
+    throw config(
+      `the stream ${name} has --replicas ${count}, not ${make.replicas}`,
+      `Omit --replicas, or change the stream: nats stream edit ${name} --replicas ${make.replicas}.`,
+    );
   return undefined;
 }
 
@@ -127,14 +146,13 @@ export async function requireStream(
  * of the replicas.
  */
 export async function publishOnce(
-  stream: Stream,
+  { name, client, manager }: Stream,
   subject: string,
   data: Uint8Array | string,
-  { id, header }: { id?: string; header?: { name: string; value: string } } = {},
+  { id, delivery }: { id?: string; delivery?: string } = {},
 ): Promise<number | undefined> {
-  const { name, client, manager } = stream;
   const headers = natsHeaders();
-  if (header !== undefined) headers.set(header.name, header.value);
+  if (delivery !== undefined) headers.set(headerName, delivery);
   let isIdLost = false;
   for (const endMs = performance.now() + publishMs; ; await delay(pauseMs))
     try {
@@ -148,8 +166,8 @@ export async function publishOnce(
       // The first one may be on its way to the other replicas, and be lost there.
       if (isTaken && (await manager.streams.getMessage(name, { last_by_subj: subject })) !== null) return undefined;
       // Nobody answers for a stream that was deleted, and for one whose leader is gone.
-      const gone = isOutage(error) ? await findDeletion(stream) : undefined;
-      if (gone !== undefined) throw inboxError(gone, name);
+      const gone = isOutage(error) ? await manager.streams.info(name).catch((cause: unknown) => cause) : undefined;
+      if (isApiError(gone, 'streamGone')) throw inboxError(gone, name);
       // If a change of leaders lost its first message, an id may stay in process for a day. The subject alone also holds one message.
       const isInProcess = isApiError(error, 'idInProcess');
       isIdLost ||= isInProcess;
@@ -157,17 +175,10 @@ export async function publishOnce(
     }
 }
 
-/** The servers' error about a stream that was deleted; `undefined` if it is there or nobody answers. */
-export async function findDeletion({ manager, name }: Stream): Promise<unknown> {
-  const answer: unknown = await manager.streams.info(name).catch((error: unknown) => error);
-  return isApiError(answer, 'streamGone') ? answer : undefined;
-}
-
-/** The messages of subjects, oldest first: those from a number or a moment on up to a number, or until the signal as they come. */
+/** The messages of a filter, oldest first: those from a number or a moment on up to a number, or until the signal as they come. */
 export async function* readMessages(
   stream: Stream,
-  filter: string | string[],
-  { from = 1, to, signal }: { from?: number | Date; to?: number; signal?: AbortSignal },
+  { filter, from, ...end }: { filter: string; from: number | Date; to?: number; signal?: AbortSignal },
 ): AsyncGenerator<JsMsg> {
   const start =
     typeof from === 'number'
@@ -176,27 +187,73 @@ export async function* readMessages(
   const consumer = await ask(stream, () =>
     stream.client.consumers.get(stream.name, { filter_subjects: filter, ...start }),
   );
-  if (signal === undefined && (await ask(stream, () => consumer.info())).num_pending === 0) return;
+  if (end.signal === undefined && (await ask(stream, () => consumer.info())).num_pending === 0) return;
   const messages = await ask(stream, () => consumer.consume({ max_messages: 500 }));
   const stop = () => messages.stop();
-  signal?.addEventListener('abort', stop, { once: true });
-  // The client makes the consumer anew after a restart of the servers, and would wait for a stream that was deleted.
+  end.signal?.addEventListener('abort', stop, { once: true });
   let gone: unknown;
-  const check = async () => {
-    gone = await findDeletion(stream);
-    if (gone !== undefined) stop();
-  };
-  const checking = signal && setInterval(() => void check(), checkMs);
+  const check = () =>
+    stream.manager.streams.info(stream.name).catch((error: unknown) => {
+      if (!isApiError(error, 'streamGone')) return;
+      gone = error;
+      stop();
+    });
+  // The client would wait for a stream that was deleted.
+  const checking = end.signal && setInterval(check, checkMs);
   try {
     for await (const message of messages) {
-      if (message.seq > (to ?? Number.POSITIVE_INFINITY)) return;
+      if (message.seq > (end.to ?? Number.POSITIVE_INFINITY)) return;
       yield message;
-      if (signal === undefined && message.info.pending === 0) return;
+      if (end.signal === undefined && message.info.pending === 0) return;
     }
-    if (gone !== undefined) throw inboxError(gone, stream.name);
+    if (gone !== undefined) throw gone;
   } finally {
     clearInterval(checking);
-    signal?.removeEventListener('abort', stop);
+    end.signal?.removeEventListener('abort', stop);
     stop();
   }
+}
+
+/** The messages of subjects, those that are there. */
+export async function readLast(stream: Stream, all: readonly string[]): Promise<StoredMsg[]> {
+  const found: StoredMsg[] = [];
+  // nats-server answers with 1,024 at most.
+  for (let at = 0; at < all.length; at += 1000)
+    await ask(stream, async () => {
+      const part: StoredMsg[] = [];
+      try {
+        const query = { multi_last: all.slice(at, at + 1000) };
+        for await (const message of await stream.manager.direct.getLastMessagesFor(stream.name, query))
+          part.push(message);
+      } catch (error) {
+        if (readStatus(error) !== 404) throw error;
+      }
+      found.push(...part);
+    });
+  return found;
+}
+
+/** The data of the message of a delivery is the body as it came; this header has the rest. */
+const headerName = 'Sotra-Delivery';
+const texts = z.array(z.string());
+/** `newIds`: the events that are new, if not all are. */
+const headSchema = z.object({ webhook: z.string(), atMs: z.number(), headers: texts, newIds: texts.optional() });
+/** Servers accept 64 KB of headers; a longer list of ids is omitted: all events of the body then count as new. */
+const maxIdBytes = 32 * 1024;
+
+export function writeHead({ webhook, atMs, headers }: Delivery, newIds: readonly string[] | undefined): string {
+  const ids = newIds === undefined || JSON.stringify(newIds).length > maxIdBytes ? {} : { newIds };
+  // Headers of messages are ASCII.
+  return JSON.stringify({ webhook, atMs, headers, ...ids }).replace(/[\u007f-\uffff]/g, unicodeEscapes);
+}
+
+/** The delivery that a message holds; `undefined` for a message of another client. */
+export function readMessage(message: JsMsg | StoredMsg): StoredDelivery | undefined {
+  const headers = 'header' in message ? message.header : message.headers;
+  const { data: head } = headSchema.safeParse(tryParseJson(headers?.get(headerName) ?? ''));
+  if (head === undefined) return undefined;
+  const { newIds, ...delivery } = head;
+  const [body, fresh] = [Buffer.from(message.data), newIds && new Set(newIds)];
+  const events = readAllEvents(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
+  return { ...delivery, seq: message.seq, body, events };
 }

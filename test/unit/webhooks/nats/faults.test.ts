@@ -113,10 +113,12 @@ test('a server that says nothing: exit 9, and the process ends', async () => {
 
 /** What a credentials file holds, and what the error says of it. */
 const files: readonly (readonly [text: string, says: string])[] = [
-  ['# nothing\n\n', 'has no user with a password'],
-  ['user: me\n', 'has no user with a password'],
-  ['user: me\npassword:\n', 'has no user with a password'],
-  ['hunter2\n', 'has no user with a password'],
+  ['# nothing\n\n', 'has neither a user with a password nor a token'],
+  ['user: me\n', 'has neither a user with a password nor a token'],
+  ['token: hunter2\nuser: me\npassword: hunter2', 'has neither a user with a password nor a token'],
+  ['user: me\npassword:\n', 'line 2 must be user:, password: or token: with a value, each once'],
+  ['user: me\nuser: you\npassword: hunter2\n', 'line 2 must be user:, password: or token: with a value, each once'],
+  ['hunter2\n', 'line 1 must be user:, password: or token: with a value, each once'],
 ];
 
 test.each(files)('a credentials file with %j is refused, and what it holds is not repeated', async (text, says) => {
@@ -129,14 +131,20 @@ test.each(files)('a credentials file with %j is refused, and what it holds is no
   expect(outcome.err).not.toContain('hunter2');
 });
 
-test.skipIf(findNats() === undefined)(
-  'a password is accepted from a file, or from one that the environment names',
-  async () => {
-    const cluster = await startCluster(1, 'authorization { user: me, password: "pass: w0rd" }');
+/** How a server is set up, the lines of a credentials file that fits, and lines that do not. */
+const authorizations: readonly (readonly [authorization: string, fits: string, others: readonly string[]])[] = [
+  ['user: me, password: "pass: w0rd"', 'user: me\npassword: pass: w0rd\n', ['user: me\npassword: w0rd', 'token: w0rd']],
+  ['token: "t0ken"', '# of the inbox\n\ntoken:t0ken\r\n', ['token: other', 'user: me\npassword: t0ken']],
+];
+
+test.skipIf(findNats() === undefined).each(authorizations)(
+  'a server with authorization { %s } takes the credentials that fit, in a file or one that the environment names',
+  async (authorization, fits, others) => {
+    const cluster = await startCluster(1, `authorization { ${authorization} }`);
     onTestFinished(cluster.end);
     const file = join(temporaryFolder(), 'creds');
     const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/AUTH`;
-    writeFileSync(file, 'user: me\npassword: pass: w0rd\n', { mode: 0o600 });
+    writeFileSync(file, fits, { mode: 0o600 });
     const env = { SOTRA_NATS_CREDS: file };
     const { shown } = await listen(temporaryFolder(), `--inbox ${inbox} --inbox-creds ${file} --replicas 1`);
     expect(shown.err).toContain('Made the stream AUTH at ');
@@ -145,14 +153,17 @@ test.skipIf(findNats() === undefined)(
       out: '[]\n',
       err: '',
     });
+    for (const text of others) {
+      writeFileSync(file, text);
+      const refused = await run(`webhook events --inbox ${inbox}`, { env });
+      expect(refused).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('the servers of the inbox refuse the creden'),
+      });
+    }
     chmodSync(file, 0o644);
     const { err } = await run(`webhook events --inbox ${inbox}`, { env });
     expect(err.match(/can be read by other users on this machine: chmod 600/g)).toHaveLength(1);
-    writeFileSync(file, 'user: me\npassword: w0rd');
-    expect(await run(`webhook events --inbox ${inbox}`, { env })).toMatchObject({
-      code: 3,
-      err: expect.stringContaining('Correct or replace the file of --inbox-creds'),
-    });
   },
 );
 
@@ -188,36 +199,37 @@ describe.skipIf(findNats() === undefined)(
             /the inbox NONE does not exist at .*\nhint: sotra webhook listen --inbox nats:\/\/127\.0\.0\.1:\d+\/NONE --secret-file <file> makes it/,
           ),
         });
-      expect(await events('')).toMatchObject({
-        code: 3,
-        err: expect.stringContaining('Correct or replace the file of --inbox-creds'),
-      });
+      expect(await events('')).toMatchObject({ code: 3, err: expect.stringContaining('refuse the credentials') });
       const foreign = operatorConfig().writeCreds(join(folder, 'foreign.creds'));
       expect(await events(`--inbox-creds ${foreign}`)).toMatchObject({
         code: 3,
-        err: expect.stringContaining('Correct or replace the file of --inbox-creds'),
+        err: expect.stringContaining('refuse the credentials'),
       });
       const few = writeCreds(join(folder, 'few.creds'), { publish: ['_INBOX.>'] });
       expect(await events(`--inbox-creds ${few}`)).toMatchObject({
         code: 3,
-        err: expect.stringContaining('Permissions Violation for Publish to "$JS.API.STREAM.INFO.NONE"'),
+        err: expect.stringContaining('lack the permission to publish to $JS.API.STREAM.INFO.NONE'),
       });
     });
 
-    test('a listener makes the stream once and never changes it', async () => {
+    test('a listener makes the stream once and never changes it; another number of replicas is refused', async () => {
       const alone = await (await listenTo('SHAPE', '')).stop();
       expect([alone.code, alone.err]).toEqual([
         3,
-        expect.stringContaining('A single server holds one replica: add --replicas 1.'),
+        expect.stringContaining(
+          'a single server cannot hold several replicas of the stream SHAPE\nhint: Add --replicas 1.',
+        ),
       ]);
       const first = await listenTo('SHAPE');
       expect(first.shown.err).toContain('Made the stream SHAPE at ');
       await editStream(cluster.servers[0]?.port ?? 0, creds, 'SHAPE', { max_age: 7 * 86_400_000_000_000 });
-      for (const more of ['', '--replicas 3']) {
+      for (const more of ['', '--replicas 1']) {
         const again = await listenTo('SHAPE', more);
         expect(await deliver(again.url, `e${more}`)).toBe(200);
         expect(again.shown.err).not.toContain('Made the stream');
       }
+      const { code, err } = await (await listenTo('SHAPE', '--replicas 3')).stop();
+      expect([code, err]).toEqual([3, expect.stringContaining('the stream SHAPE has --replicas 1, not 3\n')]);
       expect(await editStream(cluster.servers[0]?.port ?? 0, creds, 'SHAPE', {})).toMatchObject({
         num_replicas: 1,
         max_age: 604_800_000_000_000,
@@ -236,7 +248,7 @@ describe.skipIf(findNats() === undefined)(
       const statuses = [];
       for (const id of ['a', 'b', 'c']) statuses.push(await deliver(url, id, large(id)));
       expect(statuses).toEqual([200, 200, 503]);
-      expect(shown.err).toContain('cannot use the inbox FULL: maximum bytes exceeded');
+      expect(shown.err).toContain('the inbox FULL is full');
       const listed = await run(`webhook events --inbox ${inboxOf('FULL')} --inbox-creds ${creds} --json`);
       expect(JSON.parse(listed.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['b', 'a']);
     });
@@ -254,7 +266,7 @@ describe.skipIf(findNats() === undefined)(
       });
       const { url, shown } = await listenTo('RIGHTS', '', reader);
       expect(await deliver(url, 'a')).toBe(503);
-      expect(shown.err).toContain('Permissions Violation for Publish to "RIGHTS.event.');
+      expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
     });
 
     long('a server that is gone answers 503, and the listener goes on once it is back', async () => {
@@ -262,7 +274,7 @@ describe.skipIf(findNats() === undefined)(
       expect(await deliver(url, 'a')).toBe(200);
       await cluster.servers[0]?.end();
       expect(await deliver(url, 'b')).toBe(503);
-      expect(shown.err).toContain('the servers of the inbox GONE did not answer in time');
+      expect(shown.err).toContain('the servers of the inbox did not answer in time');
       await cluster.servers[0]?.start();
       let status = 503;
       while (status === 503) status = await deliver(url, 'b');
@@ -299,7 +311,7 @@ describe.skipIf(findNats() === undefined)(
       let status = 200;
       for (let n = 0; status === 200; n += 1) status = await deliver(url, `until-${n}`);
       expect(status).toBe(503);
-      expect(shown.err).toMatch(/replace the file of --inbox-creds/);
+      expect(shown.err).toMatch(/the credentials of the inbox have expired|refuse the credentials/);
       writeCreds(file);
       while (status !== 200) status = await deliver(url, 'b');
       const listed = await run(`webhook events --inbox ${inboxOf('EXPIRES')} --inbox-creds ${creds} --limit 1 --json`);
