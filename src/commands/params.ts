@@ -73,7 +73,7 @@ export function identifies({ kind, takesAddress }: Param): 'trader' | 'token' | 
   return item.type === 'text' && item.format?.isTrader ? 'trader' : undefined;
 }
 
-/** `how many traders: a noCommaSplit number from 1 to 250 (service default: 50)`. */
+/** `how many traders: a whole number from 1 to 250 (service default: 50)`. */
 function describeParam({ kind, help, positional, serviceDefault, noCommaSplit }: Param): string {
   const item = itemOf(kind);
   const isFreeText = item.type === 'text' && item.maxLength === undefined;
@@ -107,7 +107,7 @@ export const option = {
   text: (help: string, more?: ParamSettings) => local(optional(text()), help, more),
   texts: (help: string, more?: ParamSettings) => local(optional(listOf(text())), help, more),
   flag: (help: string) => local(optional(boolean()), help),
-  /** A noCommaSplit number. */
+  /** A whole number. */
   count: (min: number, max: number, help: string) => local(optional(integer(min, max)), help),
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>

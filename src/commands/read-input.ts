@@ -76,8 +76,8 @@ function readValue(label: string, param: Param, typed: TypedInput[string]): unkn
     requireHexPrefix(label, param, String(typed));
     return parseText(kind, String(typed));
   }
-  const hasCommas = param.noCommaSplit === true || kind.item.type === 'json';
-  const items = [typed].flat().flatMap((text) => (hasCommas ? [text.trim()] : splitList(text, label)));
+  const keepsCommas = param.noCommaSplit === true || kind.item.type === 'json';
+  const items = [typed].flat().flatMap((text) => (keepsCommas ? [text.trim()] : splitList(text, label)));
   for (const item of items) requireHexPrefix(label, param, item);
   return items.map((item) => parseText(kind, item));
 }
