@@ -9,6 +9,7 @@ import { servePage } from '../../pages/serve.ts';
 import { showAddress } from '../../pages/show-address.ts';
 import type { ShownCommand, WalletFacts } from '../../pages/wallet.ts';
 import { previewText } from './preview.ts';
+import { nameDestination } from './send-comment.ts';
 import { makeSignedComment } from './signed.ts';
 import type { CommentSigner, Signing } from './signing.ts';
 import { createWalletApp } from './wallet-app.ts';
@@ -62,7 +63,7 @@ async function readWalletFacts(
   return {
     purpose,
     serviceName: form.serviceName,
-    destination: service === undefined ? null : isSandbox ? 'the sandbox' : new URL(service.baseUrl).origin,
+    destination: service === undefined ? null : nameDestination(service),
     family,
     signer: way.signer ?? null,
     texts: await Promise.all(

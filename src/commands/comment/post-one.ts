@@ -11,7 +11,7 @@ import { chooseSwap } from './find-swap.ts';
 import { withSigner } from './open-signer.ts';
 import { describePreview, previewText, showPreviews, warnOfText } from './preview.ts';
 import { type CommentInput, type FormInput, hasComment, readComment, readTextForm } from './read-comment.ts';
-import { makeBody, type SendableComment, sendComment } from './send-comment.ts';
+import { makeBody, nameDestination, type SendableComment, sendComment } from './send-comment.ts';
 import { checkForm, readSignedFile, signedProblem } from './signed.ts';
 import { checkPageFlags, chooseSigning, type WayInput } from './signing.ts';
 import { post as view } from './view.ts';
@@ -106,8 +106,7 @@ async function finishPost(prepared: PreparedComment, context: Context, { isConfi
 
 async function confirmPost({ comment, form }: PreparedComment, context: Context): Promise<void> {
   if (context.io.in.isTTY !== true || context.options.yes) return;
-  const { baseUrl, kind } = await context.config.service();
-  const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
+  const where = nameDestination(await context.config.service());
   const text = form === undefined ? '' : describePreview(previewText(comment, form), context.io.err);
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }

@@ -138,17 +138,22 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
   return found;
 }
 
-/** A comment, signed or not; its fields may be called as the options are. */
+/** A comment, signed or not. */
 async function readCommentLine(json: string): Promise<Omit<CommentLine, 'line'> | { problem: string }> {
   const value = tryParseJson(json);
   const isSigned = isObject(value) && typeof value['signature'] === 'string';
-  const { tx, token, text: commentText, ...rest } = isObject(value) ? value : {};
-  const spelled = { transactionHash: tx, tokenAddress: token, commentText, ...rest };
-  const read = isSigned ? readSigned(value) : readFields<TextFields>(lineSchema, isObject(value) ? spelled : value);
+  const read = isSigned ? readSigned(value) : readFields<TextFields>(lineSchema, withFullNames(value));
   if ('problem' in read) return read;
   const signed = isSigned ? (read.data as SignedComment) : undefined;
   const problem = commentProblem(read.data) ?? (signed && (await signedProblem(signed)));
   return problem === undefined ? { fields: read.data, signed } : { problem };
+}
+
+/** A comment that may name its fields like the options: `tx`, `token` and `text`. */
+function withFullNames(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { tx, token, text: commentText, ...rest } = value;
+  return { transactionHash: tx, tokenAddress: token, commentText, ...rest };
 }
 
 /** A trade takes one comment, so a second one in the same file is a mistake. */

@@ -7,6 +7,7 @@ import { computeBackoff, policies } from '../../client/retry.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, writeMessage } from '../../errors.ts';
+import type { Service } from '../../lib/config/settings.ts';
 import { visibleJson } from '../../lib/output/json.ts';
 
 /** A comment and its signer. */
@@ -24,6 +25,11 @@ interface PostedComment {
   text?: string;
   /** How it is known that the comment was posted, if there was no answer. */
   notes?: readonly string[];
+}
+
+/** Where comments are posted to. */
+export function nameDestination({ kind, baseUrl }: Service): string {
+  return kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
 }
 
 /** The body of the POST: the exact values that were signed. */

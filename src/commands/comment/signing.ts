@@ -48,16 +48,16 @@ export function checkPageFlags({ browser, open, readyFile }: WayInput): void {
  * lines that one key cannot sign, and for a second use of stdin.
  */
 export async function chooseSigning(
-  { way, lines, ...given }: Omit<Signing, 'family'>,
+  { way, ...given }: Omit<Signing, 'family'>,
   stdinUse: string | undefined,
   context: Context,
 ): Promise<Signing> {
-  const family = commonFamily(lines);
+  const family = commonFamily(given.lines);
   checkKeySource(way, context, stdinUse, orBrowser);
   if (way.signerCommand !== undefined && way.signer === undefined)
     throw usageError('--signer-command needs --signer', 'Add --signer <address>: the address that it signs for.');
   if (way.browser || way.signerCommand !== undefined) checkSigner(way.signer, family);
-  const signing = { ...given, lines, family };
+  const signing = { ...given, family };
   if (keySources(way).length > 0 || !mayAsk(context)) return { ...signing, way };
   const typed = await askKey(family, context, offer);
   return { ...signing, way: typed === '' ? { ...way, browser: true, open: true } : { ...way, typed } };

@@ -152,7 +152,7 @@ export const verify = recordView<Verdict>([
 
 export interface PostResult {
   line: number;
-  result: 'posted' | 'posted before' | 'refused' | 'not sent';
+  result: 'posted' | 'posted before' | 'refused';
   uid?: string | undefined;
   reason?: string | undefined;
   chain: string;
@@ -163,7 +163,7 @@ export interface PostResult {
 
 export const postMany = listView<PostResult>([
   column.text('line', 'Line', 'line of the input file', { align: 'right' }),
-  column.text('result', 'Result', 'posted, posted before (not sent again), refused, or not sent', {
+  column.text('result', 'Result', 'posted, posted before (not sent again) or refused', {
     show: ({ result }) => ({ text: result, tone: result === 'refused' ? 'loss' : 'gain' }),
   }),
   column.address('tx', 'Transaction', 'transaction hash or order id', ({ transactionHash }) => transactionHash),

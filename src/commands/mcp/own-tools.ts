@@ -29,8 +29,8 @@ export function commentTool(key: SigningKey, isPost: boolean): Tool {
     question: async (input, context) => {
       const lines = signedText(await readComment(input, context), await readTextForm({}, context)).split('\n');
       if (isPost) await context.client.requireKey();
-      const { kind, baseUrl } = await context.config.service();
-      const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
+      const { nameDestination } = await import('../comment/send-comment.ts');
+      const where = nameDestination(await context.config.service());
       const isUnseen = lines.some((line) => unseenIn(line).length > 0);
       const note = isUnseen ? '\n\n<U+...> is a character that cannot be seen.' : '';
       return `Sign this text${isPost ? ` and post it to ${where}` : ''}, with the key ${key.key}?\n\n${lines.map(showUnseen).join('\n')}${note}`;
