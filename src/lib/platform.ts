@@ -4,8 +4,6 @@ import { posix, win32 } from 'node:path';
 export interface PlatformRules {
   /** Whether files have a Unix mode. */
   hasModes: boolean;
-  /** Whether a terminal takes UTF-8 whatever the locale says. */
-  isUtf8: boolean;
   paths: typeof posix;
   /** The variable that names the home folder. */
   home: 'HOME' | 'USERPROFILE';
@@ -13,17 +11,16 @@ export interface PlatformRules {
   hasAppData: boolean;
 }
 
-/** The rules of a system, by the name that Node gives it. */
+/** The rules of a system, by Node's name for it. */
 export function platformRules(platform: string): PlatformRules {
   if (platform === 'win32')
     return {
       hasModes: false,
-      isUtf8: true,
       paths: win32,
       home: 'USERPROFILE',
       hasAppData: true,
     };
-  return { hasModes: true, isUtf8: false, paths: posix, home: 'HOME', hasAppData: false };
+  return { hasModes: true, paths: posix, home: 'HOME', hasAppData: false };
 }
 
 /** Variables that hold a secret of ours, which no other program needs. */

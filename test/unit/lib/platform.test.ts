@@ -7,9 +7,9 @@ import { platformRules } from '../../../src/lib/platform.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 
 test.each([
-  ['linux', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false }],
-  ['darwin', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false }],
-  ['win32', 'C:\\a', { hasModes: false, isUtf8: true, home: 'USERPROFILE', hasAppData: true }],
+  ['linux', '/a/b', { hasModes: true, home: 'HOME', hasAppData: false }],
+  ['darwin', '/a/b', { hasModes: true, home: 'HOME', hasAppData: false }],
+  ['win32', 'C:\\a', { hasModes: false, home: 'USERPROFILE', hasAppData: true }],
 ])('%s has its own paths, home and modes of files', (platform, absolute, rules) => {
   const { paths, ...others } = platformRules(platform);
   expect(others).toEqual(rules);
