@@ -11,7 +11,7 @@ import {
   type SendOutcome,
 } from '../pages/activity.ts';
 import type { LiveLog } from '../pages/live-log.ts';
-import { findCall, readPath, refuseLost } from './calls.ts';
+import { findCall, readPath, refuseLost, summarizeEntry } from './calls.ts';
 import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
 import { findLogEnd, readAppended, readCalls } from './read-log.ts';
@@ -167,23 +167,21 @@ function findAttempts(calls: readonly KeptCall[], call: KeptCall): KeptCall[] {
 }
 
 function makeRow(call: LogEntry): ActivityRow {
-  const { startedDateTime, time, request, response, _sotra } = call;
-  const { id, baseUrl, command, attempt, error } = _sotra;
-  const ms = Math.round(time);
+  const { id, atMs, ms, method, path, status, attempt, error, command } = summarizeEntry(call);
   return {
     id: `${callIdStart}${id}`,
     kind: 'request',
-    atMs: Date.parse(startedDateTime) + ms,
-    title: `${request.method} ${readPath(request.url, baseUrl)}`,
+    atMs: atMs + ms,
+    title: `${method} ${path}`,
     ...(attempt > 1 && { number: attempt }),
     about: error ?? command,
-    status: response.status === 0 ? 'no answer' : String(response.status),
-    failed: error !== undefined || response.status === 0 || response.status >= 400,
+    status: String(status ?? 'no answer'),
+    failed: error !== undefined || status === null || status >= 400,
     durationMs: ms,
   };
 }
 
-/** The command that made these calls; its end is that of the last one. */
+/** The command that made these calls; it ends with the last one. */
 function commandRow(calls: readonly KeptCall[]): ActivityRow {
   const [first, last] = [calls[0], calls.at(-1)];
   const { id = '', atMs = 0, durationMs = 0 } = first?.row ?? {};

@@ -29,10 +29,14 @@ export interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
   ms: number;
 }
 
-export function summarizeCall({ n, startedDateTime, time, request, response, _sotra }: NumberedEntry): ShownCall {
+export function summarizeCall({ n, ...entry }: NumberedEntry): ShownCall {
+  return { n, ...summarizeEntry(entry) };
+}
+
+/** The same for a call without a number. */
+export function summarizeEntry({ startedDateTime, time, request, response, _sotra }: LogEntry): Omit<ShownCall, 'n'> {
   const { v: _, id, ...facts } = _sotra;
   return {
-    n,
     id,
     atMs: Date.parse(startedDateTime),
     method: request.method,

@@ -107,7 +107,7 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   const ownError = () => explainCommand({ code: errorCode ?? '', message: error, hint });
   if (errorCode === 'redirect') return reasonOfRedirect(facts);
   if (errorCode === 'interrupted') return because('The command was interrupted before the answer came.');
-  if (failure !== undefined) return reasonOfConnection(facts);
+  if (failure !== undefined) return reasonOfConnection(facts, failure.kind);
   if (answer === undefined) return ownError();
   if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
   if (errorCode === 'bad-answer') return reasonOfBadAnswer(facts, answer) ?? ownError();
@@ -132,12 +132,11 @@ function typed({ around: { context, typedBaseUrl: baseUrl } }: Facts, words: str
   return shellLine(['sotra', ...flags, ...words.split(' ')]);
 }
 
-function reasonOfConnection(facts: Facts): Reason {
-  const { error, hint, failure } = facts.entry._sotra;
-  const isSafe = failure !== undefined && isUnsent(failure.kind);
+function reasonOfConnection(facts: Facts, kind: string): Reason {
+  const { error, hint } = facts.entry._sotra;
   return because(
     sentence(error ?? 'the connection failed'),
-    ...(isSafe ? [] : writeWarning(facts)),
+    ...(isUnsent(kind) ? [] : writeWarning(facts)),
     ...(hint === undefined ? [] : [hint]),
     typed(facts, 'doctor'),
   );

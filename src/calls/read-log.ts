@@ -36,19 +36,22 @@ export function findLogEnd(folder: string): LogEnd {
   return { ino, bytes: size };
 }
 
-/** The calls appended after an end, the oldest first, and the new end; `undefined` if the log was cleared meanwhile. Errors: those of the file system. */
+/**
+ * The calls appended after an end, the oldest first, and the new end; `undefined` if the log was cleared meanwhile. Errors: those of the file
+ * system.
+ */
 export function readAppended(folder: string, from: LogEnd): { calls: LogEntry[]; end: LogEnd } | undefined {
   const [newest, second] = [logFiles[0], logFiles[1]].map((name) => join(folder, name)) as [string, string];
-  const { ino, size } = statSync(newest, { throwIfNoEntry: false }) ?? { ino: 0, size: 0 };
-  if (ino === from.ino && size === from.bytes) return { calls: [], end: from };
-  if (ino === from.ino && size > from.bytes) return readFrom(newest, from.bytes);
+  const { ino, bytes } = findLogEnd(folder);
+  if (ino === from.ino && bytes === from.bytes) return { calls: [], end: from };
+  if (ino === from.ino && bytes > from.bytes) return readFrom(newest, from.bytes);
   // Rotated: the file that was read has its next name.
   if (from.ino === 0 || statSync(second, { throwIfNoEntry: false })?.ino !== from.ino) return undefined;
   const [rest, added] = [readFrom(second, from.bytes), ino === 0 ? undefined : readFrom(newest, 0)];
   return { calls: [...rest.calls, ...(added?.calls ?? [])], end: added?.end ?? rest.end };
 }
 
-/** A last line that is not whole yet stays for the next time. */
+/** The calls from a byte on; a last line that is not complete is left for the next time. */
 function readFrom(file: string, start: number): { calls: LogEntry[]; end: LogEnd } {
   const handle = openStateFile(file);
   try {
