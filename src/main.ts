@@ -125,6 +125,7 @@ const io: Io = {
   pid: process.pid,
   system: {
     node: process.versions.node,
+    execPath: process.execPath,
     platform: process.platform,
     isAlive,
   },

@@ -17,9 +17,11 @@ export interface Sink {
 /** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-interface System {
+export interface System {
   /** Without a `v`. */
   node: string;
+  /** The Node that runs this process. */
+  execPath: string;
   platform: string;
   isAlive: (pid: number) => boolean;
 }

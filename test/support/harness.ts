@@ -103,6 +103,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     pid: process.pid,
     system: {
       node: process.versions.node,
+      execPath: process.execPath,
       platform: process.platform,
       isAlive: isRunning,
     },

@@ -1,4 +1,5 @@
 import { assetPath, isSingleFile } from '../files/asset.ts';
+import type { System } from '../io.ts';
 
 /** Which secret: the service is always sotra, the account a context at an origin. */
 export interface KeychainEntry {
@@ -23,10 +24,9 @@ export const absentCode = 44;
 /** Our own code for a package that is missing or does not load. */
 export const notInstalledCode = 45;
 
-/** The package @napi-rs/keyring in a Node of its own. */
-const keyring: KeychainTool = {
+/** The package @napi-rs/keyring in a Node process of its own. */
+const keyring: Omit<KeychainTool, 'program'> = {
   name: '@napi-rs/keyring',
-  program: process.execPath,
   read: ({ service, account }) => [assetPath('keyring.cjs'), 'read', service, account],
   write: ({ service, account }, secret) => ({
     argv: [assetPath('keyring.cjs'), 'write', service, account],
@@ -68,8 +68,8 @@ const secretTool: KeychainTool = {
   isAbsent: (code, stderr) => code === 1 && stderr === '',
 };
 
-/** The tools of a system in the order to try them: the package, which no single file can hold, then what the system has. */
-export function keychainTools(platform: string): readonly KeychainTool[] {
+/** The tools of a system in the order to try them: the package, which a single-file program lacks, then the system's own. */
+export function keychainTools({ platform, execPath }: Pick<System, 'platform' | 'execPath'>): readonly KeychainTool[] {
   const own = platform === 'darwin' ? [security] : platform === 'linux' ? [secretTool] : [];
-  return isSingleFile ? own : [keyring, ...own];
+  return isSingleFile ? own : [{ ...keyring, program: execPath }, ...own];
 }

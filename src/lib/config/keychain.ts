@@ -38,7 +38,7 @@ export async function keychainProblem(place: KeychainPlace, asker: KeychainAsker
   }
 }
 
-/** Stores a key and reads it back: some keychains accept what they do not keep. Errors: as `readKeychain`. */
+/** Stores a key and reads it back: some keychains accept a key and do not keep it. Errors: as `readKeychain`. */
 export async function writeKeychain(place: KeychainPlace, key: string, asker: KeychainAsker): Promise<void> {
   await withTool('write', place, asker, async (tool, entry) => {
     const { argv, input } = tool.write(entry, key);
@@ -60,7 +60,7 @@ async function withTool<T>(
   { io }: KeychainAsker,
   act: (tool: KeychainTool, entry: KeychainEntry) => Promise<T>,
 ): Promise<T> {
-  const tools = keychainTools(io.system.platform);
+  const tools = keychainTools(io.system);
   const entry = { service: 'sotra', account: `${name}@${readOrigin(baseUrl) ?? baseUrl}` };
   try {
     for (const tool of tools) {

@@ -4,7 +4,7 @@ import { keychainTools } from '../../../../src/lib/config/keychain-tool.ts';
 const entry = { service: 'sotra', account: 'own "1"@https://own.example.com' };
 
 test('on macOS the secret goes to security on stdin, and is in no argument', () => {
-  const security = keychainTools('darwin').at(-1);
+  const security = keychainTools({ platform: 'darwin', execPath: 'node' }).at(-1);
   expect(security?.write(entry, 'secret-key-abcd')).toEqual({
     argv: ['-i'],
     input:
@@ -17,7 +17,7 @@ test('on macOS the secret goes to security on stdin, and is in no argument', () 
 });
 
 test('the package is tried first, then the tool of the system', () => {
-  const names = (platform: string) => keychainTools(platform).map(({ name }) => name);
+  const names = (platform: string) => keychainTools({ platform, execPath: 'node' }).map(({ name }) => name);
   expect([names('linux'), names('darwin'), names('win32')]).toEqual([
     ['@napi-rs/keyring', 'secret-tool'],
     ['@napi-rs/keyring', 'security'],
