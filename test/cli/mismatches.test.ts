@@ -8,21 +8,19 @@ const good = {
 };
 const list = 'leaderboard list --columns name,pnlUsd,roiPercent30d,address';
 
-test('one row of another shape leaves the other rows as they are, and shows what is there', async () => {
+test('a row of another shape shows the values that it has, and the other rows are complete', async () => {
   const wrong = { profile: { name: 7, metadata: { roiPercent30d: { a: 1 } } }, pnl: { total: 'much' } };
   const service = await answering({ traders: [wrong, null, good] });
   const { code, out, err } = await run(list, { env: service.env, tty: 80 });
   expect(code).toBe(0);
-  expect(out.split('\n').map((line) => line.trimEnd().split(/ {2,}/))).toEqual(
-    [
-      ['Trader', '    PnL', 'ROI 30d', 'Address'].map((text) => text.trim()),
-      [expect.stringMatching(/^─+$/)],
-      ['7', 'much', '{"a":1}', '–'],
-      ['–', '–', '–', '–'],
-      ['Ana', '+$12.50', '+20.6%', address],
-      [''],
-    ].map((cells) => cells),
-  );
+  expect(out.split('\n').map((line) => line.trimEnd().split(/ {2,}/))).toEqual([
+    ['Trader', 'PnL', 'ROI 30d', 'Address'],
+    [expect.stringMatching(/^─+$/)],
+    ['7', 'much', '{"a":1}', '–'],
+    ['–', '–', '–', '–'],
+    ['Ana', '+$12.50', '+20.6%', address],
+    [''],
+  ]);
   expect(err).toContain('warning: GET /v2/leaderboard answered with an unexpected shape at\n  traders.0');
   const rows = await run(`${list} --format csv`, { env: service.env });
   expect(rows.out).toBe(`name,pnlUsd,roiPercent30d,address\n7,much,"{""a"":1}",\n,,,\nAna,12.5,20.6,${address}\n`);
@@ -30,7 +28,7 @@ test('one row of another shape leaves the other rows as they are, and shows what
 });
 
 test.each(['{"traders":{"a":1}}', '[]', '7', 'null', '"text"', '{}'])(
-  'an answer that is no leaderboard is shown as received: %s',
+  'an answer that is not a leaderboard is shown as received: %s',
   async (body) => {
     const service = await answering(body);
     const { code, out, err } = await run('leaderboard list', { env: service.env, tty: 80 });
@@ -41,7 +39,7 @@ test.each(['{"traders":{"a":1}}', '[]', '7', 'null', '"text"', '{}'])(
   },
 );
 
-test('comments are listed whatever else the service says beside them', async () => {
+test('comments are listed despite unknown fields beside them', async () => {
   const hash = `0x${'1'.repeat(64)}`;
   const body = `{"__proto__":{"x":1},"constructor":5,"meta":null,"${hash}":{"comments":[{"uid":"u1","commentText":"gm"}]}}`;
   const service = await answering(body);
@@ -62,14 +60,14 @@ test('columns that were named stay on a narrow terminal, as cards; an absurd num
   expect(out.split('\n')[0]).toContain('Address');
 });
 
-test('addresses are whole where there is room, shortened where there is not', async () => {
+test('addresses are complete if there is room, else shortened', async () => {
   const service = await answering({ traders: [good] });
   const argv = 'leaderboard list --columns name,pnlUsd,address';
   expect((await run(argv, { env: service.env, tty: 80 })).out).toContain(address);
   expect((await run(argv, { env: service.env, tty: 40 })).out).toContain(' 0x143c…8432');
 });
 
-test('what hides or reorders text is an escape on a terminal and exact in a pipe', async () => {
+test('characters that hide or reorder text are escaped on a terminal and unchanged in a pipe', async () => {
   const name = 'A\u202e\u200bB';
   const service = await answering({ traders: [{ ...good, profile: { ...good.profile, name } }] });
   for (const words of [
@@ -83,7 +81,7 @@ test('what hides or reorders text is an escape on a terminal and exact in a pipe
     const piped = await run(words, { env: service.env });
     expect([words, piped.out.includes(name)]).toEqual([words, true]);
   }
-  // Spreadsheets show it as it turns itself round.
+  // A spreadsheet would show the text reordered.
   const csv = await run('leaderboard list --format csv --columns name', { env: service.env });
   expect(csv.out).toBe('name\nA\u200bB\n');
 });
@@ -99,7 +97,7 @@ test('a list of webhooks with its secrets masked is otherwise as the service sen
   );
 });
 
-test('a terminal is told what a call waits for, a pipe and --quiet are not', async () => {
+test('a terminal shows what a call is waiting for, a pipe and --quiet do not', async () => {
   const service = async () =>
     stub((_, response, count) => {
       response.setHeader('content-type', 'application/json');
@@ -127,11 +125,10 @@ async function served(argv: string, from: string, to: string) {
   return answering(JSON.parse(out.replaceAll(from, to)));
 }
 
-test('--strict refuses a value that the document does not list where it lists them; without it the value is shown', async () => {
-  const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+test('--strict refuses a value that the document does not list; without --strict the value is shown', async () => {
   for (const [argv, from, to, place] of [
     [
-      `profile get ${trader}`,
+      `profile get ${address}`,
       '"status": "active"',
       '"status": "dormant"',
       'status: "dormant" is none of unnamed, backfilling, active',
@@ -143,7 +140,7 @@ test('--strict refuses a value that the document does not list where it lists th
       'metadata.tokenChain: "mars" is none of ethereum, ',
     ],
     [
-      `profile positions ${trader} open --limit 1`,
+      `profile positions ${address} open --limit 1`,
       '"tokenChain": "base"',
       '"tokenChain": "mars"',
       '0.metadata.tokenChain: "mars" is none of',
@@ -158,6 +155,6 @@ test('--strict refuses a value that the document does not list where it lists th
     ]);
     expect([argv, (await run(argv, { env })).code]).toEqual([argv, 0]);
   }
-  const good = await run(`--sandbox profile get ${trader} --strict`);
+  const good = await run(`--sandbox profile get ${address} --strict`);
   expect([good.code, good.err]).toEqual([0, '']);
 });
