@@ -129,7 +129,7 @@ export function stopExitCode({ reason }: AbortSignal): number {
   return reason instanceof Stopped ? reason.exitCode : errorExitCodes.interrupted;
 }
 
-/** Whether `sotra why` says more of a command that ended so: it asked the service or used a key, and failed. */
+/** Whether `sotra why` explains this exit code: the command called the service or used a key, and failed. */
 export function isExplained(exitCode: number): boolean {
   return exitCode >= 4 && exitCode <= 13;
 }
@@ -161,16 +161,16 @@ export function nameInputs(error: SotraError, name: NameInput): SotraError {
   return say === undefined ? error : Object.assign(inputError(say, name), { details });
 }
 
-const ofThisMachine: readonly ErrorCode[] = [
+const localCodes: readonly ErrorCode[] = [
   ...(['usage', 'no-service', 'insecure-url', 'config', 'locked', 'local-file', 'key-missing', 'signing-key'] as const),
 ];
 
-/** Whether message, hint and body may hold what a service or its users wrote. */
+/** Whether message, hint and body may hold text of a service or its users. */
 export function mayQuote({ code }: Pick<SotraError, 'code'>): boolean {
-  return !ofThisMachine.includes(code);
+  return !localCodes.includes(code);
 }
 
-/** What was thrown, for code: hints are lines to type into a terminal. */
+/** The error for callers in code, without the hint: hints are lines to type into a terminal. */
 export function withoutHint(thrown: unknown): unknown {
   return thrown instanceof SotraError ? Object.assign(thrown, { hint: undefined }) : thrown;
 }
@@ -186,7 +186,7 @@ export function missingInputs(
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, hint);
 }
 
-/** What a call gives; `undefined` if it fails with one of these codes. Errors: those of the call with other codes. */
+/** The result of a call; `undefined` if it fails with one of these codes. Errors: those of the call with other codes. */
 export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
   try {
     return await call;
@@ -196,7 +196,7 @@ export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorC
   }
 }
 
-/** What an error says; of the system (`ENOENT: ...`) in our words, without the path. */
+/** The message of an error; for a system error (`ENOENT: ...`) in our words, without the path. */
 export function readMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { code, syscall } = thrown as NodeJS.ErrnoException;
@@ -226,7 +226,7 @@ const systemErrors: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'the disk is read-only'],
 ]);
 
-/** `local-file` (exit 3) for what the file system or the sandbox's database refused, `internal` (exit 1) for any other error. */
+/** `local-file` (exit 3) for errors of the file system or the sandbox's database, `internal` (exit 1) for any other error. */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const message = readMessage(thrown);

@@ -53,7 +53,7 @@ export interface Example {
 /**
  * How further items are reached, by names of inputs and answer fields. `limit`: not at all; `page`: the answer is the array, pages count
  * from 1; `cursor`: the answer holds items and the next cursor; `links`: it holds items and `pagination` with links both ways, or cursors
- * where a link is absent.
+ * if a link is absent.
  */
 export type Paging =
   | { kind: 'limit'; size: string; defaultSize: number; maxSize: number }
@@ -145,7 +145,7 @@ export function isPathSegment(value: unknown): boolean {
 
 export const segmentRule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
 
-/** Whether `.` or `..` stands alone between slashes, also percent-encoded or with white space that URL parsers drop. */
+/** Whether `.` or `..` is a whole part between slashes, also percent-encoded or with white space that URL parsers drop. */
 export function hasDots(path: string): boolean {
   const kept = path.replaceAll(/[\s\p{Cc}]/gu, '');
   return kept.split(/[\\/]|%(?:25)*(?:2f|5c)/i).some((part) => /^(?:\.|%(?:25)*2e){1,2}$/i.test(part));

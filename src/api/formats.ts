@@ -25,7 +25,7 @@ export const identifierKind = formatted(
 
 export const walletKind = formatted(addressLike(isWalletAddress, 'must be a wallet address (0x... or Solana base58)'));
 
-/** What a webhook is subscribed for. */
+/** A trader that a webhook can be subscribed to. */
 export const subscriberKind = formatted({
   findProblem: (text) =>
     isWalletAddress(text) || isExternalId(text)
@@ -49,7 +49,7 @@ const chainName = (known: readonly string[]): Format =>
     `must be one of ${known.join(', ')}, or another name of a chain`,
   );
 
-/** A chain of the document, or what a deployment calls another (wire-facts N1). */
+/** A chain of the document, or another name that a deployment uses (wire-facts N1). */
 export const chainKind: Kind<Chain> = openChoice(chains, chainName(chains));
 export const leaderboardChainKind: Kind<LeaderboardChain> = openChoice(leaderboardChains, chainName(leaderboardChains));
 

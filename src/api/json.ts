@@ -5,11 +5,11 @@ const maxJsonDepth = 512;
 const maxJsonValues = 1_000_000;
 
 /**
- * Replaces JSON.parse for everything from outside. Errors: SyntaxError for what is not JSON; `BoundsError`, also one, for more than 512
+ * Replaces JSON.parse for everything from outside. Errors: SyntaxError for invalid JSON; `BoundsError`, also one, for more than 512
  * levels or more values than `maxValues`.
  */
 export function parseJson(text: string, maxValues: number = maxJsonValues): unknown {
-  // Before a value is built, which of many levels takes up to half a second a million characters and 20 MB.
+  // Before a value is built: with many levels that takes up to half a second and 20 MB for a million characters.
   const exceeded = isSmall(text, maxValues) ? undefined : findExceeded(text, maxValues);
   if (exceeded !== undefined) throw new BoundsError(exceeded);
   return JSON.parse(text);
@@ -52,7 +52,7 @@ function isSmall(text: string, maxValues: number): boolean {
   return true;
 }
 
-/** What the text has too much of. One pass over brackets and commas outside of strings. */
+/** The limit that the text exceeds. One pass over brackets and commas outside of strings. */
 function findExceeded(text: string, maxValues: number): string | undefined {
   let [depth, values] = [0, 1];
   for (let at = 0; at < text.length; at += 1) {

@@ -1,7 +1,7 @@
 import { tryParseJson } from './json.ts';
 
 /**
- * What a parameter may hold. Command line, sandbox, OpenAPI, pages and tools for agents read this one description; `Value` is its type in
+ * The allowed values of a parameter. Command line, sandbox, OpenAPI, pages and tools for agents read this one description; `Value` is its type in
  * TypeScript. Kinds check a value and never change it; a text that was typed becomes a value in `parseText`.
  */
 export type Kind<Value = unknown> = (
@@ -36,7 +36,7 @@ export interface Format {
   isTrader?: boolean;
 }
 
-/** What is typed as a text and is something else, such as a duration in milliseconds. */
+/** A value that is typed as text in another form, such as a duration for milliseconds. */
 interface ParsedKind {
   type: 'parsed';
   /** `undefined` for a text that is not one. */
@@ -236,7 +236,7 @@ function describeLength({ minLength, maxLength }: TextKind): string {
   return minLength === 1 ? 'text that is not empty' : 'text';
 }
 
-/** One text as a value of the kind, or of its items; what cannot be read is left as text, for `checkValue` to refuse. */
+/** One text as a value of the kind, or of its items; unreadable text stays text, for `checkValue` to refuse. */
 export function parseText(kind: Kind, typed: string): unknown {
   const item = itemOf(kind);
   switch (item.type) {

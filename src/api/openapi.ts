@@ -196,7 +196,7 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json): Json | 
   return { required: required.length > 0, content: { 'application/json': content } };
 }
 
-/** With the service's default, where it is a value of the parameter and not a sentence. */
+/** With the service's default, if it is a value of the parameter and not a sentence. */
 function paramSchema({ kind, serviceDefault }: Param): Json {
   const schema = toJsonSchema(kind);
   if (serviceDefault === undefined) return schema;

@@ -25,7 +25,7 @@ export const replySchema = z.looseObject({
   isLikedByUser: z.boolean().optional(),
 });
 
-/** A signed comment on a swap; section "Comment". `copyVolume` is USD as text; replies only where one position is asked for. */
+/** A signed comment on a swap; section "Comment". `copyVolume` is USD as text; replies only if one position is requested. */
 export const commentSchema = z.looseObject({
   uid: z.string(),
   transactionHash: z.string(),

@@ -21,7 +21,7 @@ export interface WireRequest {
   /** A link of the service, used as it is. */
   href?: string;
   body?: unknown;
-  /** The body as it was typed, where its text must not change (numbers above 2^53, repeated keys). */
+  /** The body as it was typed, if its text must not change (numbers above 2^53, repeated keys). */
   bodyText?: string;
 }
 
@@ -65,7 +65,7 @@ function keepFirst(kind: Kind, value: unknown): unknown {
 }
 
 /**
- * The checked input of a call from code. Errors: `usage` naming the field, its value and what is allowed; for an unknown field the known
+ * The checked input of a call from code. Errors: `usage` naming the field, its value and the allowed values; for an unknown field the known
  * ones; for missing fields all of them.
  */
 export function checkInput({ id, params }: Pick<Endpoint, 'id' | 'params'>, given: Values): Values {

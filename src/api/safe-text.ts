@@ -72,7 +72,7 @@ export function stripForCsv(text: string): string {
   return stripControls(text).replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
-/** Members of a character class (flag `u` or `v`): what is invisible or changes the direction of text, blank letters, and noncharacters. */
+/** Members of a character class (flag `u` or `v`): characters that are invisible or change the direction of text, blank letters, and noncharacters. */
 export const unseenClass =
   '\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{Noncharacter_Code_Point}' +
   '\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000\\u2028\\u2029' +
@@ -84,7 +84,7 @@ const piledMark = '(?<=[\\p{Mn}\\p{Me}\\u200C\\u200D]{4})[\\p{Mn}\\p{Me}]';
 const hidden = `[${unseenClass}\\p{Cc}\\p{Cs}]|${piledMark}`;
 const mayHide = patternOnUse(hidden, 'u');
 
-/** What a screen does not show of a text, in order: invisible characters, controls, line feeds, lone surrogates, a fifth mark on a letter. */
+/** The parts of a text that a screen does not show, in order: invisible characters, controls, line feeds, lone surrogates, a fifth mark on a letter. */
 export function unseenIn(text: string): string[] {
   if (!mayHide().test(text)) return [];
   return [...text.matchAll(patternFor(text))].flatMap(([, character]) => character ?? []);
@@ -108,7 +108,7 @@ export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The text in parts: runs of what is seen, and each invisible character by itself as `U+200B`. */
+/** The text in parts: runs of visible text, and each invisible character as `U+200B`. */
 export function splitUnseen(text: string): { text: string; unseen: boolean }[] {
   if (!mayHide().test(text)) return [{ text, unseen: false }];
   const parts: { text: string; unseen: boolean }[] = [];
@@ -128,7 +128,7 @@ const ours = /(\n|\t|\u001b\[(?:[0-4]|9|2[2-479]|[34][0-79]|9[0-7]|10[0-7]|[34]8
 
 /**
  * What may be written to a terminal of a text of several lines: `safeText` of everything but line ends, tabs and our own colors. The sinks of
- * the process pass text through here, so that what was not cleaned before is cleaned there. Idempotent.
+ * the process pass text through here, so that text that was not cleaned before is cleaned there. Idempotent.
  */
 export function terminalText(text: string): string {
   return text

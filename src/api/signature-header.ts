@@ -9,7 +9,7 @@ const signatureForm = /^[\w-]{43}$/;
 
 /** A signature header, taken apart. */
 export interface SignatureHeader {
-  /** As written: it is part of what is signed. */
+  /** As written: it is part of the signed text. */
   timestamp: string;
   signatures: string[];
 }
@@ -46,7 +46,7 @@ export function hasSignature({ signatures }: SignatureHeader): boolean {
   return signatures.some((each) => signatureForm.test(each));
 }
 
-/** What is signed before a body. */
+/** The part of the signed text before the body. */
 export function signedPrefix(timestamp: string): string {
   return `${timestamp}.`;
 }

@@ -3,7 +3,7 @@ import { type Chain, findFamily } from './chain.ts';
 import { unseenIn } from './safe-text.ts';
 import { textProblem } from './text-problem.ts';
 
-/** What a signed text is made of. The transaction value and the comment go in byte for byte. */
+/** The fields of a signed text. The transaction value and the comment go in byte for byte. */
 export interface TextFields {
   chain: Chain;
   tokenAddress: string;
@@ -105,5 +105,5 @@ function describeForm(text: string): string {
   return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is not a transaction hash';
 }
 
-/** Longest comment, in UTF-16 units: what the service counts. Section "Limits", wire-facts F9. */
+/** Longest comment, in UTF-16 units, as the service counts. Section "Limits", wire-facts F9. */
 export const maxCommentCharacters = 9999;

@@ -7,7 +7,7 @@ import { normalizeSignature } from './signed-text.ts';
 
 export interface Verdict {
   valid: boolean;
-  /** Whose signature it is: always known on EVM, on solana only where it is valid. */
+  /** Whose signature it is: always known on EVM, on solana only if it is valid. */
   recoveredAddress?: string;
   signerAddress: string;
   /** Why it is not valid. */
@@ -17,14 +17,14 @@ export interface Verdict {
 /** Text form of a Solana signature; the service accepts base58 (wire-facts 1, row 22). */
 type Encoding = 'base58' | 'base64' | 'hex';
 
-/** What is to be verified. */
+/** The signature to verify. */
 export interface SignatureClaim {
   chain: string;
   /** The signed text. */
   message: string;
   signature: string;
   signerAddress: string;
-  /** Of a Solana signature; detected from the text where it is absent. */
+  /** Of a Solana signature; detected from the text if absent. */
   encoding?: Encoding | undefined;
 }
 
@@ -54,7 +54,7 @@ async function verifyEvm({ chain, message, signature: given, signerAddress }: Si
   return { valid: false, recoveredAddress, signerAddress, reason };
 }
 
-// Not viem's own types: the declarations of the package cannot name what it does not bring.
+// Not viem's own types: the declarations of the package cannot name a dependency that it does not install.
 type Hex = `0x${string}`;
 type SignableMessage = string | { raw: Hex | Uint8Array };
 
@@ -107,7 +107,7 @@ const decoders: Readonly<Record<Encoding, (text: string) => Uint8Array | undefin
   },
 };
 
-/** In the encoding that fits where none is named: no text fits two. */
+/** Without a named encoding, in the one that fits: no text fits two. */
 function decodeSignature(text: string, encoding?: Encoding): Uint8Array | undefined {
   if (encoding !== undefined) return decoders[encoding](text);
   return decoders.hex(text) ?? decoders.base64(text) ?? decoders.base58(text);
@@ -141,7 +141,7 @@ export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publi
   return fits ? undefined : 'over this text it is not the signature of the signer';
 }
 
-/** The digest of a message by EIP-191: what a key signs of it. */
+/** The digest of a message by EIP-191, which a key signs. */
 export function personalDigest(message: Uint8Array): Uint8Array {
   return hashMessage({ raw: message }, 'bytes');
 }

@@ -17,7 +17,7 @@ export function signBody(secret: string | Uint8Array, timestamp: string, body: U
   return startSigning(secret).update(signedPrefix(timestamp)).update(body).digest('base64url');
 }
 
-/** Takes what is signed in pieces; `digest('base64url')` is the signature. */
+/** Takes the signed text in pieces; `digest('base64url')` is the signature. */
 export function startSigning(secret: string | Uint8Array): Hmac {
   return createHmac('sha256', secret);
 }

@@ -15,7 +15,7 @@ export interface KnownNames {
   findNamed: (name: string) => Promise<readonly string[]>;
   /** The address of a row of the last board, counted from 1. */
   findRow: (row: number) => Promise<string | undefined>;
-  /** Notes what a name or a row means. */
+  /** Notes the address that a name or a row means. */
   tell: (typed: string, identifier: string) => void;
 }
 

@@ -195,7 +195,7 @@ function createConfig(options: ClientOptions): ClientConfig {
     baseUrl: checkBaseUrl(baseUrl),
     apiKey: key,
     hide: keyHider(apiKey),
-    // The service's own data stay as they are; errors quote what it says.
+    // The service's own data stay as they are; errors quote it.
     hideKey: (answer) => answer,
     wire,
     transport: createFetchTransport((url, init) => fetch(url, init)),

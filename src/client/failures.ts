@@ -9,7 +9,8 @@ type FailureKind = (typeof failureKinds)[number];
 
 /**
  * A failed exchange. `refused`, `proxy`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have.
- * `broken`: the connection ended before the answer began; `cut`: in the middle of its body; `timeout`: nothing came for too long; `late`: the total time was used up.
+ * `broken`: the connection ended before the answer began; `cut`: in the middle of its body; `timeout`: nothing came for too long; `late`: the
+ * total time was used up.
  */
 export class NetworkFailure extends Error {
   readonly kind: FailureKind;

@@ -11,7 +11,7 @@ export interface TimeLimits {
   maxTimeMs: number;
 }
 
-/** What the command line says about failed requests; the library has none of it. */
+/** The hints of the command line for failed requests; the library has none. */
 export const hints = { ofNetwork, ofTimeout, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
 
 export type Hints = typeof hints;

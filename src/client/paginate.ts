@@ -117,8 +117,8 @@ async function* linkedPages(
 }
 
 /**
- * The page that a link or cursor leads to. A link to another origin, as from a service behind a gateway, is not followed: its cursor is requested at the
- * base URL. Errors: those of the call; `redirect` for such a link without a cursor.
+ * The page that a link or cursor leads to. A link to another origin, as from a service behind a gateway, is not followed: its cursor is
+ * requested at the base URL. Errors: those of the call; `redirect` for such a link without a cursor.
  */
 export async function fetchNext<T>(
   paging: Paging & { kind: 'cursor' | 'links' },
@@ -213,7 +213,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
   return `Showing ${count}; more with ${byHand}--all`;
 }
 
-/** The inputs for the page after an answer; empty if none can fetchPage for it, `undefined` if the answer is complete. */
+/** The inputs for the page after an answer; empty if no input leads there, `undefined` if the answer is complete. */
 export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
     const next = findNext(paging, chooseDirection(paging, input, data), data);

@@ -30,7 +30,7 @@ const secretParameter = `(?:${secretName}|[\\w.%-]{0,40}?token|(?:[\\w.%-]{0,40}
 const userInfo = /((?:\b[a-z][a-z0-9+.-]{1,20}):(?:\\?\/){2})[^\s/?#"'<>\\]{1,1024}@/gi;
 const codedUserInfo = /(%3a%2f%2f)(?:(?!%2f|%3f|%23|%40)[^\s&"'<>]){1,1024}%40/gi;
 
-// Parameters with the name of a credential, also in an address inside a query; the address of a wallet is none.
+// Parameters with the name of a credential, also in an address inside a query; the address of a wallet is not a secret.
 const parameter = new RegExp(
   `((?:[?&;#]|%3f|%26|%23|\\\\u0026)${secretParameter}(?:=|%3d))(?!0x[0-9a-f]{40}\\b)(?:(?!%26|%23)[^\\s&#"'<>\\\\;]){1,4096}`,
   'gi',

@@ -88,7 +88,7 @@ export function keySources(input: KeyInput): string[] {
 const safeWays =
   'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
 
-/** Refuses no key source (`orElse`: what can be done without), several, or a second use of stdin. Errors: `usage`. */
+/** Refuses no key source (`orElse`: an alternative to a key), several, or a second use of stdin. Errors: `usage`. */
 export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string, orElse = ''): void {
   const sources = keySources(input);
   if (sources.length > 1) throw usageError(`${sources.join(' and ')} contradict each other`, 'Give the key one way.');

@@ -16,7 +16,7 @@ export type KeyContent = { kind: 'plain'; key: PrivateKey } | { kind: 'keystore'
 
 /**
  * Reads a key: 64 hex digits (EVM), a Solana CLI keypair (JSON list of 64 numbers) or its base58 form, or a V3 keystore. Errors: `signing-key`
- * naming the source, never showing what it holds.
+ * naming the source, never quoting its content.
  */
 export function readKeyContent(content: Buffer, source: string): KeyContent {
   const text = decodeText(content, source).trim();

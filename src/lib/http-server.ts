@@ -21,7 +21,7 @@ export interface HttpServerOptions extends ListenPlace {
   headersTimeoutMs?: number;
   /** For a whole request with its body; default 30,000. */
   requestTimeoutMs?: number;
-  /** Closes a connection that sends more requests at once: Node makes objects of all of them before the first is answered. Default: any. */
+  /** Closes a connection that sends more requests at once: Node parses all of them before the first is answered. Default: no limit. */
   maxPipelined?: number;
   /** How long `close` waits for requests in progress; default 0. */
   closeWaitMs?: number;
@@ -119,7 +119,7 @@ export interface Reply {
 /** How long the rest of a refused body is read. */
 const lingerMs = 1000;
 
-/** Answers a request. What is left of its body is read and dropped: most clients read no answer before they have sent everything. */
+/** Answers a request. The rest of its body is read and dropped: most clients read no answer before they have sent everything. */
 export function send(response: ServerResponse, { status, headers, body = '' }: Reply): void {
   const request = response.req;
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
@@ -134,10 +134,10 @@ export function send(response: ServerResponse, { status, headers, body = '' }: R
   request.resume();
 }
 
-/** The end of a request line, which no JSON text holds: a string has no line ends. */
+/** The end of a request line; JSON never contains it, as its strings have no line ends. */
 const requestLineEnd = / HTTP\/1\.\d\r?\n/;
 
-/** Looks at what a connection sends before Node's own listener parses it. */
+/** Counts the requests in each chunk before Node's own listener parses it. */
 function limitPipelined(socket: Socket, max: number): void {
   const parsers = socket.listeners('data');
   socket.removeAllListeners('data');

@@ -76,7 +76,7 @@ export function buildCommentText({ serviceName, layout = 'five-line', ...fields 
 
 /**
  * The comment, signed, and its signature verified. Errors: those of `buildCommentText`; SotraError
- * `signing-key` if the signature is not good for the address; what the signer throws.
+ * `signing-key` if the signature is not good for the address; errors of the signer.
  */
 export async function signComment({
   signer,

@@ -21,7 +21,7 @@ export interface Delivery {
 }
 
 export type Verification =
-  /** `event` is the body, `events` what it holds. */
+  /** `event` is the body, `events` the events in it. */
   { valid: true; event: unknown; events: WebhookEvent[] } | { valid: false; reason: string };
 
 /**
@@ -182,7 +182,7 @@ function chooseBody(request: NodeRequest): unknown {
 
 const alreadyRead = Symbol('already read');
 
-/** The bytes of a stream, or of a body that was read whole; `undefined` for too many. */
+/** The bytes of a stream, or of a body that was read completely; `undefined` for too many. */
 async function gatherBody(body: unknown, max: number): Promise<Delivery['body'] | undefined> {
   if (body === alreadyRead)
     throw new TypeError('the body was already read: use this handler before any body parser, or keep rawBody');

@@ -242,7 +242,7 @@ const failures: Readonly<Record<string, Failure>> = {
     code: 13,
     rule: 'The service answered 200 with JSON of more than 1,000,000 values.',
   },
-  'a web page in place of JSON': {
+  'a web page instead of JSON': {
     script: answer(200, '<!doctype html><title>Sign in</title>', html),
     code: 13,
     rule: 'A proxy or a web server answered, not the service: the answer is a web page ("Sign in").',
@@ -261,7 +261,7 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'The interface has no GET /v2/leaderbord; the nearest is GET /v2/leaderboard.',
     next: 'sotra openapi',
   },
-  'a web server in place of the service': {
+  'a web server instead of the service': {
     script: answer(404, '<html><title>Not here</title></html>', html),
     code: 5,
     rule: 'The base URL is not the service: the answer is a web page ("Not here").',
@@ -308,7 +308,7 @@ const failures: Readonly<Record<string, Failure>> = {
   },
 };
 
-test.each(Object.entries(failures))('why says what is behind %s', async (_, failure) => {
+test.each(Object.entries(failures))('why explains %s', async (_, failure) => {
   const { argv = board, script, serve, run: more = {}, code, rule, next } = failure;
   const url = script === undefined ? await serve?.() : (await stub(script)).url;
   const proxy = (await failure.proxy?.()) ?? '';
@@ -407,7 +407,7 @@ test('why fits 40 lines, whatever was sent and answered', async () => {
   expect(sent.shown).toMatch(/^curl {6}sotra history run c[0-9a-f]{8} --curl$/m);
 });
 
-test('a preview that fails is explained; one that finds work to do is no failure', async () => {
+test('a preview that fails is explained; one that finds work to do is not a failure', async () => {
   const key = { PRIVATE_KEY: `0x${'1'.padStart(64, '0')}` };
   const wrong = post.replace(
     / --signature .*/,
@@ -425,7 +425,7 @@ test.each([
   ['a key that is refused', answer(401, { error: 'unknown key' }), 'was sent and refused'],
   ['a web page', answer(200, '<html></html>'), 'Check that the base URL is the service itself'],
   ['a failure without a hint', answer(500, { error: 'oops' }), ''],
-])('the hint of %s names why; where the call is not in the log it does not', async (_, script, start) => {
+])('the hint of %s names why, unless the call is not in the log', async (_, script, start) => {
   const { env } = await stub(script);
   const { err } = await run(board, { env });
   expect(err).toContain(start);
@@ -479,7 +479,7 @@ test('why says that a service gave more than was asked for, and that the clock i
   expect(ignored).toEqual([{ name: 'limit=2', meant: null }]);
 });
 
-test('what to type next names the service where --base-url chose it', async () => {
+test('the next commands name the service if --base-url chose it', async () => {
   const server = await stub(answer(403, { error: 'read only' }));
   const other = await stub(answer(200, { traders: [] }));
   const { why } = await failing(`${board} --base-url ${server.url}`, { SOTRA_API_KEY: 'k1' });
@@ -505,7 +505,7 @@ test('why says first how old the failure is that it tells, and a failed why is n
   expect((await run('why 1', { env })).out).toMatch(/^why {7}/);
 });
 
-test('why ends with 5 where nothing failed or the log is off, and says so', async () => {
+test('why ends with 5 and a message if nothing failed or the log is off', async () => {
   const nothing = await failing('--sandbox leaderboard list --limit 1');
   expect(nothing.why).toMatchObject({ code: 5, err: expect.stringContaining('no call in the history failed') });
   const off = await failing('--sandbox profile get 00000000-0000-4000-8000-000000000000', { SOTRA_HISTORY: '0' });

@@ -72,7 +72,7 @@ const others = [
 ];
 const ofKeys = ['key', 'key-file', 'key-env', 'key-stdin', 'password-file', 'new-password-file'];
 
-/** The line of a command's first example with a file in the place of what it reads. */
+/** The line of a command's first example, with another file to read. */
 function lineWith({ words, examples }: Outline, { label, flag }: Outline['fields'][number], file: string): string {
   const command = words.join(' ');
   if (label.startsWith('<')) return `${command} ${file}`;

@@ -34,7 +34,7 @@ export async function sealAndStore(key: PrivateKey, input: StoreInput, context: 
   }
 }
 
-/** Opens what it sealed, so that no key is stored that cannot be opened. */
+/** Seals a key and opens it again, so that every stored key can be opened. */
 async function sealChecked(key: PrivateKey, address: string, password: string, { io }: Context): Promise<object> {
   const sealed = await sealKey(key, address, password, io.scryptCost);
   const opened = await openKeystore(readKeystore({ ...sealed }, 'the sealed key'), password, 'the sealed key');

@@ -99,8 +99,9 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
 }
 
 /**
- * Makes the file of a database if it is absent, mode 0600, in any folder: it may hold secrets of webhooks. SQLite gives the files beside it the same mode. An existing
- * file is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
+ * Makes the file of a database if it is absent, mode 0600, in any folder: it may hold secrets of webhooks. SQLite gives the files beside it the
+ * same mode. An existing file is not opened: closing it would drop the locks of other connections of this process, and the next one to close
+ * would remove the log.
  */
 export function makeDatabaseFile(file: string): void {
   makeFolder(dirname(file));
@@ -136,7 +137,7 @@ export function isLocked(error: unknown): boolean {
   return readSqlCode(error).startsWith('SQLITE_BUSY');
 }
 
-/** Whether the disk, or what the database may take of it, is full: nothing was done. */
+/** Whether the disk, or the database's share of it, is full: nothing was done. */
 export function isFull(error: unknown): boolean {
   return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(readSqlCode(error));
 }

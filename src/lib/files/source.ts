@@ -13,7 +13,7 @@ export interface Input {
   in: AsyncIterable<Uint8Array> & { signal?: AbortSignal };
 }
 
-/** A file that somebody named, or stdin for `-`, as it comes. Errors while it is read: `local-file` naming it; `interrupted`. */
+/** The bytes of a file, or of stdin for `-`, as they arrive. Errors while it is read: `local-file` naming it; `interrupted`. */
 export function openBytes(file: string, input: Input): FileBytes {
   return file === '-' ? { name: 'stdin', bytes: input.in } : { name: file, bytes: readNamed(file, input.in.signal) };
 }

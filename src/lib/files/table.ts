@@ -120,7 +120,7 @@ function joinRow(lines: string[], index: number, splitCells: SplitCells, isLast:
   return typeof row.cells === 'string' ? { text: first, cells: broken, lineCount: 1 } : row;
 }
 
-/** Nothing but space; with tabs as separators, a line of tabs is a row of empty cells. */
+/** Whether a line is only white space; with tabs as separators, a line of tabs is a row of empty cells. */
 function isBlank(line: string, separator: Separator): boolean {
   return line.trim() === '' && (separator !== '\t' || !line.includes('\t'));
 }

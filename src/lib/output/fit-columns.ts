@@ -79,7 +79,7 @@ function dropColumns(columns: readonly Measured[], width: number): readonly Meas
   return kept.length === 0 ? columns : dropColumns(kept, width);
 }
 
-/** The narrowest first: what it does not need of its share is left to the others. */
+/** The narrowest first: the rest of its share is left to the others. */
 function narrowColumns(columns: readonly Measured[], width: number): Fitted['columns'] {
   const cuttable = columns.filter(({ column }) => column.cut).toSorted((one, other) => one.width - other.width);
   const narrowed = new Map<Measured, number>();

@@ -128,7 +128,7 @@ const ageUnits: readonly (readonly [number, string])[] = [
 /** Sign and size; a figure too small to show keeps its side: `>-$0.000000001`. */
 function compose(value: Figure, signed: boolean, write: (size: number) => string): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
-  // Not a number, against the contract: shown as it came.
+  // Not a number, against the contract: shown as received.
   if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value);
   const sign = value < 0 ? '-' : signed && value > 0 ? '+' : '';
   if (!Number.isFinite(value)) return `${sign}∞`;

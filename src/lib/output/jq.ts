@@ -28,7 +28,7 @@ export async function compileFilter(filter: string, { startThread, signal }: Thr
     throw usageError(`--jq ${filter}: ${readProblem(stderr)}`, hint);
   };
   const close = () => thread.terminate();
-  // Without input only what cannot be compiled fails. A thread that is left would keep the process.
+  // Without input only a compile error fails. A thread that keeps running would keep the process alive.
   await raw('', 'It takes a filter of jq 1.8, such as --jq ".traders[].profile.name".').catch(
     async (thrown: unknown) => {
       await close();

@@ -87,7 +87,7 @@ export async function printResult(result: Result, input: unknown, printing: Prin
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
-/** Every form; `plain` is what a pipe gets without `--format`. */
+/** Every form; `plain` is the default in a pipe. */
 const forms = {
   jq: async ({ filter, options, io }, { live }) =>
     jqForm(filter as JqFilter, { byItem: live === true || options.format === 'ndjson', indent: io.out.isTTY }),

@@ -85,7 +85,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
 function showStep(spinner: Ora, text: string): void {
   spinner.text = text;
   if (spinner.isSpinning)
-    spinner.render(); // what comes next may take long without a turn for the spinner
+    spinner.render(); // the next step may block the event loop
   else spinner.start();
 }
 

@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { safeText, stripForCsv } from '../../api/safe-text.ts';
 import { type AnyColumn, type CellValue, cellValue, type Form, knownColumns } from './view.ts';
 
-/** One line a row; `plain` is what a pipe gets without `--format`. */
+/** One line a row; `plain` is the default in a pipe. */
 export type RowFormat = 'csv' | 'tsv' | 'plain';
 
 // Spreadsheets run text that starts like this; some normalize the wide forms and skip blanks and invisible characters.

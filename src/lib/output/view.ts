@@ -56,7 +56,7 @@ export interface View<Answer, Row, Input = unknown> {
   chart?: (rows: readonly Row[], input: Input) => BarChart;
 }
 
-/** A view whose answer and rows are not known here: what the renderer takes. */
+/** A view with answers and rows of any type, for the renderer. */
 export type AnyView = Omit<View<never, never, never>, 'rows'> & {
   rows: (answer: never, input: never) => readonly unknown[];
 };

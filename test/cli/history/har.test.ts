@@ -42,7 +42,7 @@ test('history show --har prints an archive that the schemas of HAR 1.2 accept', 
   expect(JSON.parse(entries[0]?.response.content.text ?? '')).toEqual(JSON.parse(out));
 });
 
-test('the time is split into what was measured: the first byte and the rest', async () => {
+test('the time is split as it was measured: the first byte and the rest', async () => {
   const service = await stub((_, response) => response.writeHead(299, { 'request-id': 'r-1' }).end('{}'));
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   await run('request GET /v1/x', { env });

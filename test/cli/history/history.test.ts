@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 
-/** Runs command lines that share their folders, as those of one user do. */
+/** Runs command lines that share their folders, as for one user. */
 function user(more: Record<string, string> = {}) {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data'), ...more };
@@ -94,7 +94,7 @@ test('a call is shown with headers and bodies of both sides, as text and JSON', 
   });
 });
 
-test('what the service says it ignored is kept, and a body that is no JSON whole', async () => {
+test('ignored names that the service reports are kept, and a body that is not JSON in full', async () => {
   const service = await answering('<html>a proxy</html>', 200, { 'x-sotra-ignored': 'limitt,pagee' });
   const { env, calls } = user(service.env);
   expect((await run('request GET /v1/x?limitt=2', { env })).code).toBe(13);
@@ -317,7 +317,7 @@ test('a clock that was moved back loses no call and no order', async () => {
   ]);
 });
 
-/** What may stand where the data folder or the folder of the log should be. */
+/** Things that may be in the place of the data folder or the folder of the log. */
 const broken: readonly [what: string, make: (data: string) => void][] = [
   ['a file as data folder', (data) => writeFileSync(data, '')],
   ['a link to nothing as data folder', (data) => symlinkSync(`${data}-gone`, data)],
@@ -352,7 +352,7 @@ test.each(broken)('%s: one warning, and answer and exit code are those without a
   }
 });
 
-test('a clock whose time is no date costs the entry, not the answer', async () => {
+test('a clock with an invalid time costs the entry, not the answer', async () => {
   const { env, calls } = user((await answering({ traders: [] })).env);
   const { code, out, err } = await run('leaderboard list --json', { env, now: 9e15 });
   expect([code, JSON.parse(out), err]).toEqual([

@@ -23,7 +23,7 @@ const pageLine = expect.stringMatching(/^sotra ui /);
 
 const board = (limit: number) => `call?endpoint=leaderboard.list&input={"limit":${limit}}`;
 
-test('the page of a service lists what commands of this machine asked it, with why, and sends one again with changes', async () => {
+test('the page of a service lists the requests of local commands, with reasons, and sends one again with changes', async () => {
   const { service, command, begin } = await open();
   await command('leaderboard list --limit 3');
   await command('leaderboard list', { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_RETRIES: '0' });
@@ -76,7 +76,7 @@ test('the page of a service lists what commands of this machine asked it, with w
   });
 });
 
-test('the chain of a request has its command and its other attempts, also those that come while the page is open', async () => {
+test('the chain of a request has its command and its other attempts, also attempts made while the page is open', async () => {
   let failing = 2;
   const [service, folder] = [
     await stub((_, response) => {
@@ -109,7 +109,7 @@ test('the chain of a request has its command and its other attempts, also those 
   });
 });
 
-test('what a page asks is in the history once, and is no board that a rank is taken from', async () => {
+test('a request of a page is in the history once, and does not change the last board', async () => {
   const { command, begin } = await open();
   const page = await begin();
   for (const limit of [5, 5, 6, 5]) await page(board(limit));

@@ -21,7 +21,7 @@ const keystore = (ciphertext: string, mac: string, more: object) => ({
     mac,
   },
 });
-/** The key of `evmTrader` and that of `solanaTrader`, with the password `pw`; the first also with `pw` and a line end. */
+/** The keys of `evmTrader` and `solanaTrader`, with the password `pw`; the first also with `pw` and a line end. */
 const evmStore = keystore(
   '4c5919a0dd73fcc2abbe8b87ef44189a8cc11d5c9c18409d9d41d921d806fa14',
   '4bb3c01ca96ccc9a9619d362bb2964386a2123956ff81d46b9a7625b5aa7846d',
@@ -86,7 +86,7 @@ test.each(opens)('a key signs that is given by %j', async (flags, options) => {
   expect([code, signer, err.includes(evmTrader.key)]).toEqual([0, evmTrader.address, false]);
 });
 
-test('who types a key or its password is asked by what is wanted, and told what did not open', async () => {
+test('the question for a key or password names it, and the error names the key that did not open', async () => {
   const asked = await sign('', { answers: [evmTrader.key] });
   expect(asked.err).toContain('Private key of an EVM wallet (not shown): ');
   const typed = await sign('--key kept', { answers: ['no', 'pw'] });

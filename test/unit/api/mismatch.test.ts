@@ -32,11 +32,11 @@ const issues: readonly [schema: z.ZodType, value: unknown, path: readonly (strin
   [z.string(), ['x'], [], 'Invalid input: expected string, received array'],
 ];
 
-test.each(issues)('the first that is wrong is told by its place (case %#)', (schema, value, path, message) => {
+test.each(issues)('the first mismatch is reported with its path (case %#)', (schema, value, path, message) => {
   expect(findMismatch(schema, value)).toMatchObject({ path, message });
 });
 
-test('of what fits nothing is told', () => {
+test('a value that fits has no mismatch', () => {
   expect(findMismatch(board, { cards: ids, others: [1], total: 2, more: [1] })).toBeUndefined();
   expect(findMismatch(z.array(card), ids)).toBeUndefined();
   expect(findMismatch(z.string(), 'x')).toBeUndefined();
@@ -57,7 +57,7 @@ test.each<[answer: unknown, path: readonly PropertyKey[], message: string]>([
   [{ byName: { a: 'x', b: 'z' } }, ['byName', 'b'], '"z" is none of x'],
   [{ fixed: { one: 'z' } }, ['fixed', 'one'], '"z" is none of x'],
   [{ fixed: { one: '' } }, ['fixed', 'one'], '"" is none of x'],
-])('%j has an unknown value where the document lists known ones', (answer, path, message) => {
+])('%j has a value that the document does not list', (answer, path, message) => {
   expect(findMismatch(listed, answer, true)).toEqual({ what: 'an unknown value', path, message });
   expect(findMismatch(listed, answer)).toBeUndefined();
 });

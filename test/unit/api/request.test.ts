@@ -91,7 +91,7 @@ const path = { id: 'a', owner: 'b' };
 const heard = (query: string) => decodeRequest(get, { path, query: new URLSearchParams(query), body: undefined });
 const taken = (body: unknown) => decodeRequest(put, { path: {}, query: new URLSearchParams(), body });
 
-test('what a request carries is read back, by its aliases too, and what is not read is told', () => {
+test('the values of a request are read back, also by their aliases, and unread names are reported', () => {
   expect(heard('')).toEqual({ ok: true, input: path, ignored: [] });
   expect(heard('chains=base')).toEqual({ ok: true, input: { ...path, chains: ['base'] }, ignored: [] });
   expect(heard('chains=base&chains=solana&count=7&other=1&shown=x')).toEqual({
@@ -146,7 +146,7 @@ const remove = defineEndpoint({
 const removed = (query: string, body: unknown) =>
   decodeRequest(remove, { path: {}, query: new URLSearchParams(query), body });
 
-test('a field of the body that may stand in the query is read from there where the body has none', () => {
+test('a body field that is allowed in the query is read from there if the body lacks it', () => {
   const read = (targets: readonly string[], ignored: readonly string[]) => ({ ok: true, input: { targets }, ignored });
   expect(removed('', { targets: ['a'] })).toEqual(read(['a'], []));
   expect(removed('targets=b&targets=c', {})).toEqual(read(['b', 'c'], []));
@@ -168,12 +168,12 @@ test.each(['.', '..', '', 'a/..'])('a path is not built with %j', (id) => {
   expect(encodeRequest(put, { name: id }).body).toEqual({ title: id });
 });
 
-test('what is left out stays out of the input, also where the body has nothing of it', () => {
+test('omitted values stay out of the input, also if the body lacks them', () => {
   expect(Object.keys((heard('') as { input: object }).input)).toEqual(['id', 'owner']);
   expect(Object.keys((taken({ title: 'n' }) as { input: object }).input)).toEqual(['name']);
 });
 
-test('a body is an object as soon as one parameter stands in it', () => {
+test('a body with one parameter is an object', () => {
   const mixed = {
     id: 'thing.mix',
     method: 'PUT',

@@ -54,7 +54,7 @@ test('a link stays on the origin of the base URL', () => {
     );
 });
 
-test('what is waited for a turn is no time of the call, and a turn ends with its answer or failure', async () => {
+test('waiting for a turn does not count as time of the call, and a turn ends with its answer or failure', async () => {
   const get = { method: 'GET', path: '/v1/x' };
   const arrived = vi.fn();
   const takeTurn = async () => ({ waitedMs: 500, arrived });

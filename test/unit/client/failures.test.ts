@@ -89,7 +89,7 @@ test.each(proxied)('by way of %s, what ends with %o is %s: %s', (proxy, error, k
   expect(readProxyFailure(error, new URL(proxy))).toMatchObject({ kind, message, cause: error });
 });
 
-test('a redirect is told with its place', () => {
+test('the error of a redirect names its target', () => {
   const error = refusal(302, '', { location: 'https://b.example.com/' });
   expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
   expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');

@@ -235,7 +235,7 @@ const unreached: readonly [url: string, env: Record<string, string>, kind: strin
   ['http://127.0.0.1:9/', {}, 'refused', /ECONNREFUSED/],
 ];
 
-test.each(unreached)('%s with %j, where nobody listens, is %s', async (url, env, kind, message) => {
+test.each(unreached)('%s with %j and no listener is %s', async (url, env, kind, message) => {
   const { send } = await transportOf({ env });
   await expect(send(url)).rejects.toMatchObject({ kind, message: expect.stringMatching(message) });
 });

@@ -14,7 +14,7 @@ const linked: Paging = {
   atSec: 'at',
 };
 
-/** Walks pages that are given as JSON, in their order; says what was asked and what came. */
+/** Walks pages that are given as JSON, in their order; returns the requests and the items. */
 async function walk(
   paging: Paging,
   pages: readonly string[],
@@ -97,7 +97,7 @@ test.each([
   ['x', undefined],
   [{ a: 1 }, undefined],
   [{ a: 1, b: [], c: [1] }, 'b'],
-])('the list of %j stands under %s', (data, key) => {
+])('the list of %j is under %s', (data, key) => {
   expect(listKey(data)).toBe(key);
 });
 

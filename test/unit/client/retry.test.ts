@@ -112,7 +112,7 @@ test('a clock that is set back during a wait ends it', async () => {
   expect(clock).toEqual({ nowMs: -3_599_000, waits: 1 });
 });
 
-test('a wait that ends early, as timers do, goes on for what is left', async () => {
+test('a wait that ends early, as timers do, continues for the rest', async () => {
   const clock = { nowMs: 1000 };
   const sleep = async (ms: number) => {
     clock.nowMs += Math.max(1, ms - 1);

@@ -105,7 +105,7 @@ const refused: readonly [what: string, json: Json, message: string][] = [
     'keystore, or damaged: see crypto.ciphertext',
   ],
   ['an empty address', { ...sealed(), address: '' }, 'keystore, or damaged: see address'],
-  ['an address that is none', { ...sealed(), address: '0x12' }, 'keystore, or damaged: see address'],
+  ['a text that is not an address', { ...sealed(), address: '0x12' }, 'keystore, or damaged: see address'],
   ...['x', '0x0x', '0x0', 'ab', 'g'].map((before): [string, Json, string] => [
     `an address that begins with ${before}`,
     { ...sealed(), address: before + 'ab'.repeat(20) },
@@ -180,7 +180,7 @@ function openByHand(crypto: unknown): Uint8Array {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const hexOf = (bytes: number) => expect.stringMatching(new RegExp(`^[0-9a-f]{${2 * bytes}}$`));
-/** Nearly no work, in place of a second each time. */
+/** Nearly no work, instead of a second each time. */
 const cheap = { n: 4, r: 8, p: 1 };
 const sealedCrypto = {
   cipher: 'aes-128-ctr',

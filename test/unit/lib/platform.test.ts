@@ -16,7 +16,7 @@ test.each([
   expect([paths.isAbsolute(absolute), paths.isAbsolute('a')]).toEqual([true, false]);
 });
 
-test.skipIf(process.platform === 'win32')('a file that others may read is warned of where modes say so', () => {
+test.skipIf(process.platform === 'win32')('a file that others may read is warned of, if files have modes', () => {
   const file = join(temporaryFolder(), 'key');
   writeFileSync(file, '', { mode: 0o644 });
   const warnings = (platform: string) => {
