@@ -29,6 +29,11 @@ export function findMismatch(schema: z.ZodType, value: unknown, strict = false):
   return checkWhole(schema, { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) }, strict);
 }
 
+/** A mismatch in words, to follow "answered with". */
+export function describeMismatch({ what, path, message }: Mismatch): string {
+  return `${what} at ${path.join('.') || 'the answer'}: ${message}`;
+}
+
 function nestMismatch(key: PropertyKey, mismatch: Mismatch): Mismatch {
   return { ...mismatch, path: [key, ...mismatch.path] };
 }

@@ -6,6 +6,7 @@ import {
   type ActivityDetail,
   type ActivityRow,
   type ActivitySource,
+  dropOldest,
   type Edited,
   maxListed,
   type SendOutcome,
@@ -60,7 +61,7 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
       const { command, pid, attempt } = call._sotra;
       const row = makeRow(call);
       kept.set(row.id, { row, command, pid, attempt });
-      if (kept.size > maxListed) kept.delete([...kept.keys()][0] ?? '');
+      dropOldest(kept, maxListed);
       if (watching !== undefined) live.add('row', row);
     }
   };

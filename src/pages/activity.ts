@@ -33,6 +33,14 @@ export interface ActivityList {
 
 export const maxListed = 1000;
 
+/** Drops the oldest entries of a map until it has at most `max`. */
+export function dropOldest<Key>(entries: Map<Key, unknown>, max: number): void {
+  for (const oldest of entries.keys()) {
+    if (entries.size <= max) return;
+    entries.delete(oldest);
+  }
+}
+
 /** Waiting rows that a page asks for again at a time. */
 export const maxLooked = 50;
 

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 
 /** An entry of the stream to pages; `load`: the page must load its data again. */
-interface LiveEntry {
+export interface LiveEntry {
   id: string;
   kind: string;
   data: unknown;

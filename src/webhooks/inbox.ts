@@ -88,6 +88,8 @@ export interface ForwardTry {
   target: Target;
   outcome: PostOutcome;
   tries: number;
+  /** When it ended. */
+  atMs: number;
   /** How long the answer took. */
   ms: number;
 }

@@ -9,6 +9,7 @@ import {
   type ActivityDetail,
   type ActivityRow,
   type ActivitySource,
+  dropOldest,
   maxListed,
   type SendOutcome,
   targetError,
@@ -114,7 +115,7 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     const next = { ...row, atMs: before?.atMs ?? (isNow ? now() : row.atMs) };
     if (JSON.stringify(before) === JSON.stringify(next)) return;
     rows.set(row.id, next);
-    if (rows.size > maxListed) rows.delete([...rows.keys()][0] ?? '');
+    dropOldest(rows, maxListed);
     live.add('row', next);
   };
   /** A delivery that was tried again has a new row. */
@@ -123,10 +124,10 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     const last = seenTries.at(-1);
     const isNew = last === undefined || (last.tryMs !== null && last.tryMs !== attempt.tryMs);
     if (isNew && last !== undefined) put({ ...last.row, waiting: false });
-    const number = Math.max(1, seenTries.length + Number(isNew));
+    const number = seenTries.length + Number(isNew);
     const row = attemptRow(attempt, number);
     tries.set(attempt.id, [...seenTries.slice(0, number - 1), { row, tryMs: attempt.tryMs }]);
-    if (tries.size > maxListed) tries.delete([...tries.keys()][0] ?? 0);
+    dropOldest(tries, maxListed);
     put(row);
   };
   const look = () => {
@@ -412,10 +413,10 @@ function showAttempt(
   { row, isLast }: { row: ActivityRow; isLast: boolean },
 ) {
   const target = hideUrlSecrets(url);
-  const isOpen = state === 'waiting' && tries > 0;
+  const isOpen = isLast && state === 'waiting' && tries > 0;
   const facts: ActivityDetail['facts'] = [
     ...(isLast ? [['State', state] as const] : []),
-    ...(isLast && isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
+    ...(isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
   ];
   return { ...(row.failed && { error: targetError(target, row.about || row.status) }), facts };
 }

@@ -1,3 +1,5 @@
+import type { LiveEntry } from '../live-log.ts';
+
 const storedSession = 'sotra-session';
 
 /** Without it nothing is answered. Kept for the tabs of this port alone: no browser sends it anywhere by itself. */
@@ -78,12 +80,6 @@ async function readAnswer<T>(response: Response): Promise<T> {
 }
 
 export type Connection = 'connecting' | 'live' | 'lost';
-
-interface LiveEntry {
-  id: string;
-  kind: string;
-  data: unknown;
-}
 
 /** Calls back for the entries of a stream; after a lost connection it continues there. Returns what ends it. */
 export function listenLive(

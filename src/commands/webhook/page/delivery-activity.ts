@@ -12,6 +12,7 @@ import {
   type ActivityList,
   type ActivityRow,
   type ActivitySource,
+  dropOldest,
   type Edited,
   maxListed,
   type SendOutcome,
@@ -128,9 +129,9 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
       if (refused.length > maxRefused) refused.shift();
       live.add('row', refusedRow(kept));
     },
-    addTry: ({ delivery, target, outcome, tries, ms }: ForwardTry, waitMs: number | undefined) => {
+    addTry: ({ delivery, target, outcome, tries, ms, atMs }: ForwardTry, waitMs: number | undefined) => {
+      const made = { ...outcome, url: target.url, tries, atMs };
       for (const event of delivery.events) {
-        const made = { ...outcome, url: target.url, tries, atMs: context.io.now() };
         const attempt = makeAttempt(event, made, {
           failed: !outcome.ok,
           waiting: waitMs !== undefined,
@@ -145,7 +146,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
         live.add('row', attempt.row);
         if (outcome.ok) continue;
         earlier.set(attempt.key, [...before, attempt]);
-        if (earlier.size > maxRetried) earlier.delete([...earlier.keys()][0] ?? '');
+        dropOldest(earlier, maxRetried);
       }
     },
     stop: async () => {
