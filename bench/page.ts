@@ -1,5 +1,5 @@
-// What the pages cost: their scripts; how long after the service's answer a board is drawn; and what a page
-// that is open costs a listener, by a reader of what the page is sent. Needs `npm run build` before.
+// What the pages cost: their scripts; how long after the service's answer a board is drawn; and how much an
+// open page slows down a listener, by a reader of its stream. Needs `npm run build` before.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ export function* readLog(folder: string): Generator<NumberedEntry | FailedComman
   }
 }
 
-/** The calls alone. */
+/** Only the calls. */
 export function* readCalls(folder: string): Generator<NumberedEntry> {
   for (const line of readLog(folder)) if ('request' in line) yield line;
 }

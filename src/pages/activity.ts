@@ -8,7 +8,7 @@ export interface ActivityRow {
   kind: 'command' | 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
   atMs: number;
   title: string;
-  /** Of an attempt, also to send a request: which one it is, from 1. */
+  /** The number of an attempt to deliver or to send a request, from 1. */
   number?: number;
   /** Who caused it, or why it failed. */
   about: string;
@@ -136,7 +136,7 @@ export interface ActivitySource {
   owns: (id: string) => boolean;
   /** The newest rows, or those before a time. */
   list: (beforeMs?: number) => Promise<ActivityList>;
-  /** Rows as they are now, with those that follow from them; for rows that were waiting and that others may change. */
+  /** The current state of rows that were waiting, and the rows that they caused; absent if live entries bring every change. */
   look?: (ids: readonly string[]) => Promise<readonly ActivityRow[]>;
   /** Errors: `usage` or `not-found` if the row is no longer kept; the same below. */
   show: (id: string) => Promise<ActivityDetail>;

@@ -1,6 +1,6 @@
 import type { CellText, CellValue } from '../lib/output/view.ts';
 
-/** What a view shows of an answer, as the terminal does: a column for each, also those that the terminal shows by name alone. */
+/** A table of an answer as the terminal shows it, with its optional columns. */
 export interface ServedTable {
   title?: string | undefined;
   /** `record`: one row, of which each column is a line. */
@@ -18,7 +18,7 @@ interface ServedColumn {
   /** What it means, with its unit. */
   help: string;
   side: 'left' | 'right';
-  /** Shown when it is chosen. */
+  /** Searched, but not shown. */
   extra: boolean;
   /** Columns of higher numbers are hidden first; absent: never. */
   drop?: number | undefined;

@@ -59,7 +59,7 @@ test('attacks on the local server are refused, and its own page is answered, als
       403,
       { ...code, headers: { ...json, origin: 'http://127.0.0.1:1' }, body: '{}' },
     ],
-    'another name of this machine (DNS rebinding)': [403, { headers: { ...own, host: `evil.example:${port}` } }],
+    'another host name (DNS rebinding)': [403, { headers: { ...own, host: `evil.example:${port}` } }],
     'a name that begins like ours': [403, { headers: { ...own, host: `127.0.0.1.evil.example:${port}` } }],
     "another origin's page reads": [403, { path: api, headers: { host, ...own, origin: 'https://evil.example' } }],
     "another port's page reads": [403, { path: api, headers: { host, ...own, origin: 'http://127.0.0.1:1' } }],
@@ -81,10 +81,7 @@ test('attacks on the local server are refused, and its own page is answered, als
     'a path of the service': [404, { ...control, path: '/api/ui/../v1/webhooks', headers: { ...json, origin } }],
     'a name of every object': [404, { path: '/api/ui/constructor', headers: { host, ...own } }],
     'its own page': [200, { path: api, headers: { host, ...own, origin } }],
-    'its own page, by another name of this machine': [
-      200,
-      { path: api, headers: { host: `localhost:${port}`, ...own } },
-    ],
+    'its own page, by another host name': [200, { path: api, headers: { host: `localhost:${port}`, ...own } }],
     'its own page, through a port that ssh forwards': [
       200,
       { path: api, headers: { ...own, host: '127.0.0.1:8000', origin: 'http://127.0.0.1:8000' } },

@@ -157,7 +157,7 @@ test('axe-core finds nothing on any view, narrow and wide, light and dark, and n
   expect(found).toEqual({});
 });
 
-/** Each of these as text, and no element of it; `document.title` is what scripts of the corpus would change. */
+/** Texts that must stay text; their scripts would change `document.title`. */
 const attacks = [
   ...naughty,
   '<svg onload=document.title=1>',
@@ -165,7 +165,7 @@ const attacks = [
   'javascript:alert(1)',
 ];
 
-/** Elements that no page of ours draws inside, what a text would turn into if it were markup, and links away from the page. */
+/** Counts elements that our pages never draw, such as a text that became markup, and links away from the page. */
 const strangers = `document.querySelectorAll(
   '.app :is(img, script, iframe, object, embed, style, video, audio, input[onfocus], math), .app a:not([href^="#"]), .app [onclick], .app [onerror]'
 ).length`;
@@ -175,7 +175,7 @@ async function showAll(tab: Page): Promise<void> {
   while ((await more.count()) > 0) await more.click();
 }
 
-test('texts of others stay text in every field of an event, and nothing of them runs', async () => {
+test('untrusted text stays text in every field of an event, and none of it runs', async () => {
   const folder = temporaryFolder();
   await fillInbox(
     folder,
@@ -206,7 +206,7 @@ test('texts of others stay text in every field of an event, and nothing of them 
   expect([await tab.title(), await tab.evaluate(strangers), complaints]).toEqual(['listener · sotra', 0, []]);
 });
 
-test('texts of others stay text in every field of a board, a trader, a webhook, a request and an error', async () => {
+test('untrusted text stays text in every field of a board, a trader, a webhook, a request and an error', async () => {
   const { now, tab, show, env, complaints } = await openService();
   const answer = (body: unknown, status = 200) => Object.assign(now, { status, body: JSON.stringify(body) });
   const expectText = async (shown: string) => {
@@ -341,7 +341,7 @@ test('slow and huge requests are ended, and the page answers meanwhile', async (
   ]);
 });
 
-/** A service that answers as it is told, and its page at the board. */
+/** A service with answers that a test can change, and its page at the board. */
 async function openService() {
   const now = { status: 200, body: '{"traders":[]}', headers: {} as Record<string, string> };
   const service = await stub(async (_, response) => {

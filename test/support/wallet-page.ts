@@ -38,7 +38,7 @@ export interface TestWallet {
   accounts: readonly string[];
   /** An error as EIP-1193 has it, at so many calls of this kind after the first so many. */
   fails?: { at: 'connect' | 'sign'; code: number; message: string; times: number; after?: number };
-  /** In place of a signature by the key of the test's trader; `bare`: that ends with 0 or 1, `changed`: that is over another text. */
+  /** Instead of a signature by the key of the test's trader; `bare`: one that ends with 0 or 1, `changed`: one over another text. */
   gives?: string;
   /** Never answers a request to sign. */
   hangs?: boolean;
@@ -47,7 +47,7 @@ export interface TestWallet {
 export const evmWallet: TestWallet = { kind: 'evm', name: 'Test Wallet', accounts: [evmTrader.address.toLowerCase()] };
 export const solanaWallet: TestWallet = { kind: 'solana', name: 'Test Phantom', accounts: [solanaTrader.address] };
 
-/** Signs with the public keys of the test's traders: viem on EVM, tweetnacl on solana; the last byte of EVM is 0 or 1 where asked for. */
+/** Signs with the public keys of the test's traders: viem on EVM, tweetnacl on solana; the last byte of EVM is 0 or 1 if asked for. */
 async function signHex(kind: TestWallet['kind'], hex: `0x${string}`, isBare: boolean): Promise<string> {
   if (kind === 'solana') {
     const message = Uint8Array.from(Buffer.from(hex.slice(2), 'hex'));

@@ -91,17 +91,17 @@ interface SeenTry {
   tryMs: number | null;
 }
 
-/** How long the answer of a target is waited for after Send again. */
+/** How long Send again waits for the answer of a target, and the pause between two looks. */
 const [answerMs, napMs] = [5000, 50];
 
-/** Most rows of a kind that one look reads: a simulation makes thousands in a second. */
+/** The most rows of a kind that one look reads: a simulation makes thousands in a second. */
 const maxFound = 200;
 
 /** New trades and comments of a sandbox, and its events and attempts to deliver them; `look` reads what is new. */
 export function openWorldActivity({ db, now, live, commandStart, sleep, signal, findRequest }: WorldActivityOptions) {
   /** The oldest first; a row that changes stays in its place. */
   const rows = new Map<string, ActivityRow>();
-  /** The tries of each delivery that were seen, the oldest first: the database keeps the last one alone. */
+  /** The tries of each delivery that were seen, the oldest first: the database keeps only the last one. */
   const tries = new Map<number, SeenTry[]>();
   const newest = (table: string, column = 'id') =>
     db.get<{ n: number | null }>(`SELECT max(${column}) AS n FROM ${table}`)?.n ?? 0;
@@ -407,7 +407,7 @@ function attemptRow(attempt: AttemptRow, number: number): ActivityRow {
   };
 }
 
-/** What is known of a try: the state of the delivery only of its last one. */
+/** The error and the facts of a try; the last one also has the state of the delivery. */
 function showAttempt(
   { url, state, tries, nextMs }: AttemptRow,
   { row, isLast }: { row: ActivityRow; isLast: boolean },

@@ -37,7 +37,7 @@ const [compactUsd, percent] = [/^([+-]?)\$[\d.,]+[KMBT]?$/, /^([+-]?)[\d.,]+%$/]
 const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
 const roundPercent = (digits: string) => Number(digits.replaceAll(',', '')).toLocaleString('en-US', oneDecimal);
 
-/** The cells of a column with as many digits after the point in each: the terminal rounds each figure by its size. */
+/** Gives all figures of a column the same number of decimals: the terminal rounds each figure by its size. */
 function alignDigits(cells: readonly ServedCell[]): readonly ServedCell[] {
   const texts = cells.map(({ text }) => text);
   const figures = cells.filter(({ value }) => typeof value === 'number');
@@ -54,7 +54,7 @@ function alignDigits(cells: readonly ServedCell[]): readonly ServedCell[] {
   }));
 }
 
-/** The column that says what a row is about: the one its view stresses, or the first in which the rows differ. */
+/** The column that says what a row is about: the one its view emphasizes, or the first in which the rows differ. */
 function findNamingColumn(lines: readonly (readonly CellText[])[]): number {
   const [first = [], ...others] = lines;
   const differs = first.map((cell, index) => others.some((cells) => cells[index]?.text !== cell.text));

@@ -8,7 +8,7 @@ import type { Service } from '../../lib/config/settings.ts';
 import type { LiveLog } from '../../pages/live-log.ts';
 import { makePageContext, openServiceRoutes } from './service-routes.ts';
 
-/** What a page shows of the service of a context: calls of its commands, a board and webhooks. */
+/** The part of a page about the service of a context: logged calls, a board and webhooks. */
 export async function openOwnService({ kind, baseUrl }: Service, context: Context, live: LiveLog) {
   const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
   const commandStart = kind === 'sandbox' ? 'sotra --sandbox' : `sotra${named}`;

@@ -101,7 +101,7 @@ function keepAway(now: () => number) {
 
 const defaultWaitSec = 30;
 
-/** A context without retries and questions, whose calls are marked as those of a page. */
+/** A context that never retries or prompts, and marks its calls as made by a page. */
 export function makePageContext({ context, service }: Pick<ServiceRoutesOptions, 'context' | 'service'>): Context {
   return createContext({
     ...context,

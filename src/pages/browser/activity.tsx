@@ -21,7 +21,7 @@ interface ActivityViewProps {
   route: Route;
 }
 
-/** The stream of what happened, and beside it the row that is open. */
+/** The stream of activity, and beside it the open row. */
 export function ActivityView({ activity, facts, route }: ActivityViewProps) {
   const { rows, hasMore, fresh, error, reload, loadOlder } = activity;
   const { query, parts } = route;

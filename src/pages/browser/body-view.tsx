@@ -47,7 +47,7 @@ function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** Of a body as text, with their ends as marks. */
+/** Lines of a body that are shown as text. */
 const maxLines = 2000;
 
 /** Members of an array or object that are shown at first. */
@@ -99,7 +99,7 @@ function Tree({ value, name, openTo }: TreeProps) {
   );
 }
 
-/** A value as JSON, and its meaning if its name tells the unit. */
+/** A value as JSON, and formatted if its name implies a unit. */
 function Leaf({ name = '', value }: { name?: string | undefined; value: unknown }) {
   if (typeof value === 'string')
     return (

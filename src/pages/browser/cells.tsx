@@ -5,7 +5,7 @@ import type { PageError } from './page-api.ts';
 import { useEffect, useState } from './preact.ts';
 import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 
-/** A moment in UTC; of today its time alone. */
+/** A moment in UTC; only its time if it is today. */
 export function Moment({ atMs }: { atMs: number }) {
   const exact = formatTime(Math.floor(atMs / 1000));
   const isToday = exact.slice(0, 10) === new Date().toISOString().slice(0, 10);
@@ -42,7 +42,7 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   return <Facts kind="counters" facts={facts} />;
 }
 
-/** While an answer is on its way. */
+/** Shown until an answer arrives. */
 export function Loading({ label }: { label: string }) {
   return <div class="frame" role="status" aria-label={`${label}: loading`} />;
 }

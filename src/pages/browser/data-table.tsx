@@ -10,7 +10,7 @@ import { seen, Text } from './text.tsx';
 interface AnswerTableProps {
   label: string;
   answer: Answer<CallOutcome<unknown>>;
-  /** By which each row opens, in the order of the answer. */
+  /** The ids of the rows, in the order of the answer; they are in the links. */
   ids: readonly string[] | undefined;
   route: Route;
   empty: string;

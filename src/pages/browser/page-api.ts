@@ -2,7 +2,7 @@ import type { LiveEntry } from '../live-log.ts';
 
 const storedSession = 'sotra-session';
 
-/** Without it nothing is answered. Kept for the tabs of this port alone: no browser sends it anywhere by itself. */
+/** Every request needs it. In the storage of this tab and port: unlike a cookie, no browser sends it by itself. */
 const addSessionHeader = (headers: Record<string, string> = {}) => ({
   ...headers,
   'x-sotra-session': sessionStorage.getItem(storedSession) ?? '',

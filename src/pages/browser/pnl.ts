@@ -5,7 +5,7 @@ interface Point {
   value: number;
 }
 
-/** The sum of what was realized up to each closing trade, oldest first, lots in the order in which they were bought. */
+/** The realized PnL after each closing trade, oldest first; lots are sold in the order in which they were bought. */
 export function realizedOverTime(cards: readonly Card[]): Point[] {
   const gains = cards.flatMap(({ metadata }) => listGains(metadata.trades)).sort((a, b) => a.atSec - b.atSec);
   let value = 0;

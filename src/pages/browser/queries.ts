@@ -9,7 +9,7 @@ declare module '@tanstack/preact-query' {
   }
 }
 
-/** A key is a route of the page and its query. What is asked for again stays shown meanwhile. */
+/** A key is a route of the page and its query. Data stays shown while it is fetched again. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -27,7 +27,7 @@ export const queryClient = new QueryClient({
 
 export type Answer<T> = UseQueryResult<T>;
 
-/** Why there is no answer, also while it is waited to ask again. */
+/** Why there is no answer, also between two tries. */
 export function findError({ error, failureReason }: Answer<unknown>): PageError | null {
   return error ?? failureReason;
 }

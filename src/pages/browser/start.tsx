@@ -1,7 +1,7 @@
 import { signIn } from './page-api.ts';
 import { type ComponentChildren, render } from './preact.ts';
 
-/** Draws a page once it may ask, or says why it may not. */
+/** Draws a page once it is signed in, or shows why it cannot. */
 export function mountPage(page: ComponentChildren): void {
   const root = document.getElementById('app');
   if (root === null) return;

@@ -33,7 +33,7 @@ export function seen(text: string): string {
     .join('');
 }
 
-/** A name, what it is, its tone, such as `gain`, and what it means; strings may be untrusted. */
+/** A name, its value, the tone of the value, such as `gain`, and an explanation; strings may be untrusted. */
 export type Fact = readonly [
   name: ComponentChildren,
   value: ComponentChildren,

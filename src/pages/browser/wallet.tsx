@@ -63,7 +63,7 @@ function WalletPage() {
     tried.current = asked.id;
     try {
       const signature = await wallet.sign(account, new TextEncoder().encode(text.message));
-      // Who has left meanwhile wants nothing done.
+      // The command has ended or asks for another text.
       if (latest.current?.asked?.id !== asked.id) return;
       await postJson('wallet/signature', { id: asked.id, signature }).catch((thrown: Error) =>
         setError(thrown.message),
@@ -152,7 +152,7 @@ function WalletPage() {
                 onAccount={setAccount}
                 onTrouble={(trouble) => tell({ ...trouble, kind: 'problem' })}
               />
-              <div class="deeds">
+              <div class="actions">
                 <button
                   type="button"
                   class="primary"

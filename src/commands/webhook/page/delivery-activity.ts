@@ -36,7 +36,7 @@ export interface DeliveryActivityOptions {
   live: LiveLog;
 }
 
-/** The latest refused requests are kept, and no more: anybody may send them, and many. */
+/** Only the latest refused requests are kept: anyone may send many. */
 const maxRefused = 200;
 /** Events with failed tries that are kept. */
 const maxRetried = 500;
@@ -166,7 +166,7 @@ interface Attempt {
   facts: ActivityDetail['facts'];
 }
 
-/** Failed tries by event and target, the oldest first: the inbox keeps the last one alone. */
+/** Failed tries by event and target, the oldest first: the inbox keeps only the last one. */
 type EarlierTries = Map<string, Attempt[]>;
 
 /** Ids are `event-<id>` and `attempt-<id> <number of the try> <address of the target, without secrets>`. */

@@ -7,7 +7,7 @@ import { sendDelivery } from '../../../sandbox/deliver/deliver.ts';
 import { makeWebhookEvent } from '../../../sandbox/deliver/events.ts';
 import { readEventSource } from '../run-trigger.ts';
 
-/** Sends a listener a signed event about a buy of the built-in data, which it treats like any other. Errors: those of the network are in the outcome. */
+/** Sends a listener a signed event about a buy of the built-in data, which it treats like any other. Network errors are in the outcome. */
 export async function sendTestEvent(to: string, secret: string, { io, options }: Context): Promise<SendOutcome> {
   // In memory: the sandbox of the user stays as it is.
   const db = openDb(':memory:');

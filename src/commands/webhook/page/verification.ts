@@ -52,7 +52,8 @@ export function verificationSteps(
   });
   const named = secrets.map(({ secret }) => secret);
   const found = secrets[matchingSecret(parsed, body, named)];
-  if (found !== undefined) steps.push({ name: 'Secret', text: `the one in ${found.name} fits`, ok: true });
+  if (found !== undefined)
+    steps.push({ name: 'Secret', text: `the signature matches the secret in ${found.name}`, ok: true });
   else if (storedSecret !== undefined)
     steps.push({ name: 'Secret', text: `the signature matched secret ${storedSecret} when it arrived`, ok: true });
   else {

@@ -13,7 +13,7 @@ test('the line of a trader ends at the sum of what its positions realized, on sp
       const argv = `--sandbox profile positions ${profile.id} ${status} --chains all --limit 100 --json`;
       cards.push(...JSON.parse((await run(argv, { env })).out));
     }
-    // What was held before the first trade that is known has no cost here.
+    // Tokens held before the first known trade have no cost here.
     const whole = cards.filter(({ metadata }) => metadata.positionStats.unavailable !== true);
     shorts += whole.filter(({ metadata }) => metadata.perpPositionType === 'short').length;
     const told = whole.reduce((sum, { metadata }) => sum + metadata.positionStats.realizedGainsUSD, 0);
