@@ -79,7 +79,7 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     },
     failed: async () => [...(await readFailed(stream)).values()].flat().length,
     events: (query) => read(queryEvents(stream, query)),
-    follow: (query, signal) => read(follow(stream, query, { from: new Date(io.now()), signal })),
+    follow: (query, signal) => read(follow(stream, query, signal)),
     deliveries: (query) => read(queryDeliveries(stream, query)),
     settle: async ({ seq }) =>
       void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
@@ -146,6 +146,13 @@ async function findDeliveries(stream: Stream, ids: readonly string[]): Promise<S
   return [...new Map(deliveries.map((each) => [each.seq, each])).values()].sort((a, b) => a.seq - b.seq);
 }
 
+/** The number of the first message from a moment on; `undefined` if there is none. */
+async function findFirst(stream: Stream, sinceMs: number): Promise<number | undefined> {
+  const query = { start_time: new Date(Math.max(0, sinceMs)) };
+  const message = await ask(stream, () => stream.manager.direct.getMessage(stream.name, query));
+  return message?.seq;
+}
+
 /** The deliveries of a query, oldest first. */
 async function* queryDeliveries(stream: Stream, query: DeliveryQuery): AsyncGenerator<StoredDelivery> {
   if ('ids' in query) return yield* await findDeliveries(stream, query.ids);
@@ -153,7 +160,8 @@ async function* queryDeliveries(stream: Stream, query: DeliveryQuery): AsyncGene
   const failed = 'failed' in query ? await readFailed(stream) : undefined;
   if (failed?.size === 0) return;
   const { sinceMs = 0 } = query as EventQuery;
-  const from = failed === undefined ? new Date(Math.max(0, sinceMs - clockMs)) : Math.min(...failed.keys());
+  const from = failed === undefined ? await findFirst(stream, sinceMs - clockMs) : Math.min(...failed.keys());
+  if (from === undefined) return;
   for await (const message of readMessages(stream, { filter, from })) {
     const delivery = failed === undefined || failed.has(message.seq) ? readMessage(message) : undefined;
     if (delivery !== undefined && delivery.atMs >= sinceMs) yield delivery;
@@ -191,12 +199,10 @@ function findEvents(
   return askedEvents(delivery, query).map((event) => ({ ...event, delivery, status, forwards }));
 }
 
-/** Events as they are stored from a moment on. */
-async function* follow(
-  stream: Stream,
-  query: EventQuery,
-  span: { from: Date; signal: AbortSignal },
-): AsyncGenerator<StoredEvent> {
+/** Events as they are stored from now on. */
+async function* follow(stream: Stream, query: EventQuery, signal: AbortSignal): AsyncGenerator<StoredEvent> {
+  const { state } = await ask(stream, () => stream.manager.streams.info(stream.name));
   const filter = subjects(stream.name).event('*', '*');
-  for await (const message of readMessages(stream, { filter, ...span })) yield* findEvents(readMessage(message), query);
+  for await (const message of readMessages(stream, { filter, from: state.last_seq + 1, signal }))
+    yield* findEvents(readMessage(message), query);
 }
