@@ -15,6 +15,7 @@ const inCi = [
   'test/prove/attacks-listener.prove.ts',
   'test/law/canary.test.ts',
   'test/process/cluster.test.ts',
+  'test/prove/browser-inbox.prove.ts',
   'test/prove/browser-wallet.prove.ts',
   'test/prove/package.prove.ts',
   'test/prove/install.prove.ts',
