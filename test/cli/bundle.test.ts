@@ -85,7 +85,7 @@ test('only a file that is there is asked about', async () => {
   expect(existsSync(`${out}.new`)).toBe(false);
 });
 
-test('keys and secrets of webhooks are hidden wherever they stand, as a name in the settings too', async () => {
+test('keys and secrets of webhooks are hidden everywhere, as a name in the settings too', async () => {
   const { env, out } = await user();
   await run(`context set staging --service-name ${key}`, { env });
   await run(`context set ${key} --base-url https://x.example`, { env });

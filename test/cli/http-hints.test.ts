@@ -31,7 +31,7 @@ test('a rate limit longer than a call waits says how long, and which flag allows
   expect(JSON.parse(waited.err)).toMatchObject({ error: { details: { attempts: [{ waitedMs: 3_600_000 }, {}, {}] } } });
 });
 
-test('a refused key is named by its last four characters and where it is from', async () => {
+test('a refused key is named by its last four characters and its source', async () => {
   const service = await answering({ error: 'no' }, 401);
   const env = { ...service.env, SOTRA_API_KEY: 'partner-key-wxyz' };
   const hint = 'The key ...wxyz from SOTRA_API_KEY was sent and refused';
@@ -57,7 +57,7 @@ test('without a key for a base URL the hint is for that address, and not for a c
   expect(own.err).toContain('sotra auth login --context clicker.');
 });
 
-test('a base URL that ends in /v1 is named where nothing answers as it should', async () => {
+test('a base URL that ends in /v1 is named if a request to it fails', async () => {
   const missing = await answering({ error: 'no route' }, 404);
   const page = await answering('<h1>Welcome</h1>');
   for (const [{ env, url }, code] of [[missing, 5] as const, [page, 13] as const]) {
@@ -141,7 +141,7 @@ test.each([
   ['position get .', '<id> .: must be one part of a path'],
   ['request GET /v1/../x', '<path> /v1/../x: . and .. would send the request to another path'],
   ['request DELETE /v1/webhooks/feed/%2e%2E', 'Name that path: /v1/webhooks/'],
-])('%s is refused and says what is wrong', async (argv, message) => {
+])('%s is refused, and the error names the problem', async (argv, message) => {
   const service = await answering({});
   const { code, err } = await run(argv, { env: service.env });
   expect(code).toBe(2);
@@ -175,7 +175,7 @@ test.each([
   [profile, 200, 13],
   ['feed home ext:a --all --json', 200, 13],
   [profile, 400, 6],
-])('an answer nested by the million is told in time: %s (%i)', async (argv, status, exitCode) => {
+])('an answer nested by the million is reported in time: %s (%i)', async (argv, status, exitCode) => {
   const service = await answering(deep, status);
   const { code, out, err } = await run(argv, { env: service.env });
   expect([code, out]).toEqual([exitCode, '']);

@@ -16,7 +16,7 @@ const encodings: readonly [name: string, encode: (bytes: Buffer) => Buffer][] = 
   ['identity', (bytes) => bytes],
 ];
 
-test.each(encodings)('an answer in %s is read, numbers as they came', async (encoding, encode) => {
+test.each(encodings)('an answer in %s is read, with numbers unchanged', async (encoding, encode) => {
   const service = await stub((_, response) =>
     response.writeHead(200, { 'content-encoding': encoding }).end(encode(Buffer.from(board))),
   );
@@ -24,7 +24,7 @@ test.each(encodings)('an answer in %s is read, numbers as they came', async (enc
   expect([code, out.replaceAll(/\s/g, '')]).toEqual([0, board]);
 });
 
-test('an encoding that is not what it says, cut off or unknown is exit 13', async () => {
+test('an encoding that is wrong, cut off or unknown is exit 13', async () => {
   for (const [encoding, bytes, message] of [
     ['gzip', Buffer.from(board), 'with gzip that does not decode'],
     ['gzip', gzipSync(board).subarray(0, 30), 'with gzip that does not decode'],
@@ -238,7 +238,7 @@ test('the error that ends a call lists its attempts', async () => {
   ]);
 });
 
-test('what is odd but JSON is shown: another content type, a mark before it, a key twice, __proto__', async () => {
+test('odd but valid JSON is shown: another content type, a mark before it, a key twice, __proto__', async () => {
   const odd = '\ufeff{"traders":[],"a":1,"a":2,"__proto__":{"polluted":true},"n":1e400}';
   const service = await stub((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(odd));
   const { code, out } = await run('leaderboard list --json', { env: service.env });
@@ -247,7 +247,7 @@ test('what is odd but JSON is shown: another content type, a mark before it, a k
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-test('what works on an answer, and finds nothing of what the contract has, ends with 13 and says so', async () => {
+test('a command that lacks the fields it needs in an answer ends with 13 and says so', async () => {
   const { env } = await answering({ traders: [] });
   const argv = 'feed actor ext:1 --watch 1s';
   const { code, out, err } = await run(argv, { env, tty: 80 });
@@ -313,7 +313,7 @@ test('pages are asked for at the rate', async () => {
   expect(pages).toEqual({ code: 0, err: '', hours: [0, 0.5, 1, 1.5], requests: 4 });
 });
 
-test('chunks of an upload go out at the rate, also where waiting takes longer than --timeout allows a call', async () => {
+test('chunks of an upload go out at the rate, also if waiting takes longer than --timeout allows a call', async () => {
   const wallets = Array.from({ length: 4500 }, (_, index) => `0x${String(index + 1).padStart(40, '0')}`).join(',');
   const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
   const argv = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 1/h --timeout 1m --concurrency 1 --quiet`;
@@ -329,7 +329,7 @@ test('a request that is repeated takes its turn again', async () => {
   expect(repeated).toMatchObject({ code: 0, requests: 3 });
 });
 
-test('a rate that is none is refused', async () => {
+test('an invalid rate is refused', async () => {
   for (const rate of ['0/s', '5/d', '9000/s', '-1/s', 's/5']) {
     const { code, err } = await run(`--sandbox leaderboard list --rate=${rate}`);
     expect([code, err]).toEqual([

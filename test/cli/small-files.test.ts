@@ -18,13 +18,13 @@ function place() {
   return { folder, file, env: { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: join(folder, 'data') } };
 }
 
-/** Exports the key `k` with a password from a file: exit 0 where it opens, 11 where it does not. */
+/** Exports the key `k` with a password from a file: exit 0 if it opens, else 11. */
 async function opens({ folder, file, env }: ReturnType<typeof place>, password: string | Uint8Array): Promise<number> {
   const argv = ['key', 'export', 'k', '--unencrypted', '--out', join(folder, 'out.hex'), '--yes'];
   return (await run([...argv, '--password-file', file('typed', password)], { env })).code;
 }
 
-test('a key that is sealed with a password file of PowerShell opens with what was typed', async () => {
+test('a key that is sealed with a password file of PowerShell opens with the typed password', async () => {
   const at = place();
   const password = at.file('password', `${mark}correct horse\r\n`);
   expect(await run(['key', 'generate', 'k', '--password-file', password], { env: at.env })).toMatchObject({ code: 0 });

@@ -43,7 +43,7 @@ test('--curl with the built-in sandbox names the address that sandbox start serv
   const { out, err } = await run('--sandbox leaderboard list --curl');
   expect(out).toContain(' http://127.0.0.1:4010/v2/leaderboard ');
   expect(err).toContain('sotra sandbox start');
-  // Also where the command looks for a service twice, before it signs and before it sends.
+  // Also if the command looks for a service twice, before it signs and before it sends.
   const swap = `--chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Sandbox`;
   const { evm } = writeKeys(temporaryFolder());
   const signed = await run(`--sandbox comment post ${swap} --key-file ${evm} --curl`);

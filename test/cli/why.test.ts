@@ -363,7 +363,7 @@ test('why of an upload that was done in part says that the same command continue
   expect(why.next[0]).toBe('The same command again continues what is left.');
 });
 
-test('why leaves out attempts that another followed, and explains them by their number; an interrupted call is said to be one', async () => {
+test('why leaves out attempts that another followed, and explains them by their number; an interrupted call is named as such', async () => {
   const retried = await failing(board.replace(' --retries 0', ''), (await stub(answerOnce(503))).env);
   expect([retried.failed.code, retried.why.code]).toEqual([0, 5]);
   expect((await run('why 2', { env: retried.env })).out).toContain('The service failed with HTTP 503');
@@ -490,7 +490,7 @@ test('the next commands name the service if --base-url chose it', async () => {
   expect(plain.why.next).toContain('sotra auth status');
 });
 
-test('why says first how old the failure is that it tells, and a failed why is none', async () => {
+test('why begins with the age of the failure, and does not count a failed why', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
   const atMs = Date.parse('2026-11-25T10:00:00Z');

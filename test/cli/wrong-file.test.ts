@@ -95,7 +95,7 @@ test('every flag that may name a file is known here', () => {
   expect(unknown).toEqual([]);
 });
 
-test('a file with a secret, given by mistake where another is read, is not told of in any command', async () => {
+test('no command quotes a file with a secret that was given by mistake', async () => {
   const service = await answering({ error: 'no' }, 400);
   const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text, { mode: 0o600 });
@@ -145,7 +145,7 @@ const folder = '/proc/self/fd';
 /** Whether this system tells which files a process has open. */
 const tellsOpenFiles = existsSync(folder);
 
-/** True where this process has a file open. */
+/** True if this process has a file open. */
 function isOpen(file: string): boolean {
   return readdirSync(folder).some((handle) => {
     const at = join(folder, handle);

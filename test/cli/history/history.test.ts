@@ -135,7 +135,7 @@ test('of one command the first hundred calls are kept, and those that fail', asy
   expect([pagesOf(500).length, pagesOf(500)]).toEqual([service.requests.length - 120, expect.arrayContaining([121])]);
 });
 
-test('each attempt of a call is a line, with why it was tried again; a call that was only shown is none', async () => {
+test('each attempt of a call is a line, with why it was tried again; a call that was only shown has none', async () => {
   const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
   const { env, calls } = user(service.env);
   await run('leaderboard list', { env, skipWaits: true });
@@ -192,7 +192,7 @@ test('a call is sent again to the same service, body included; a write asks firs
   expect((await calls())[0]).toMatchObject({ n: 1, status: 200 });
 });
 
-test('what differs in the answer to a call that is sent again is said, place by place', async () => {
+test('the differences in the answer to a call that is sent again are listed by place', async () => {
   const service = await stub((_, response, count) => {
     response.statusCode = count === 3 ? 404 : 200;
     response.end(JSON.stringify({ same: 1, list: [{ pnl: count }, 'x'], ...(count === 2 && { more: true }) }));
@@ -206,7 +206,7 @@ test('what differs in the answer to a call that is sent again is said, place by 
   expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status was 200 and is now 404.\n')]);
 });
 
-test('the secret of a webhook that is registered again is hidden, in the answer and in what differs', async () => {
+test('the secret of a webhook that is registered again is hidden, in the answer and in the differences', async () => {
   const { env, calls } = user();
   const hook = 'webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:a';
   await run(`--sandbox ${hook}`, { env });

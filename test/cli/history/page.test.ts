@@ -121,7 +121,7 @@ test('a request of a page is in the history once, and does not change the last b
   expect((await command('profile get #1')).err).toContain('#1');
 });
 
-test('no key and no secret reaches the page, and one that is not kept is not sent', async () => {
+test('no key and no secret reaches the page, and a call whose secret is not kept is not sent', async () => {
   const { service, command, begin } = await open();
   const hook = 'http://127.0.0.1:9/hook?token=of-the-hook';
   await command(`request POST /v1/webhooks/feed --data {"destinationUrl":"${hook}"}`);

@@ -135,7 +135,7 @@ test.each([
   ['a longer one\r\n', 'a longer one'],
   ['pw\rpw\n', 'pw\rpw'],
   ['pw\r', 'pw\r'],
-])('a password to encrypt with is what the file %j holds without its line end', async (content, typed) => {
+])('a password to encrypt with is the text of the file %j without its line end', async (content, typed) => {
   const { folder, env } = place();
   const file = join(folder, 'pw');
   writeFileSync(file, content, { mode: 0o600 });
@@ -167,7 +167,7 @@ test.each([
   expect(existsSync(join(folder, 'config', 'keys', 'k.json'))).toBe(false);
 });
 
-test('damaged and foreign key files are refused without showing what they hold', async () => {
+test('damaged and foreign key files are refused without showing their content', async () => {
   const { folder, env, keys } = place();
   const file = join(folder, 'key');
   const pair = [...solanaTrader.keypair];

@@ -20,7 +20,7 @@ test.each(checksummed)('the letters of %s are those of its checksum', (address) 
   expect(hasWrongChecksum(address)).toBe(false);
 });
 
-test('one letter of the other case is told, one case alone is not', () => {
+test('one letter of the wrong case is found, an address in a single case is accepted', () => {
   for (const each of checksummed.slice(4)) {
     const at = 2 + each.slice(2).search(/[a-f]/);
     const changed = each.slice(0, at) + (each[at] ?? '').toUpperCase() + each.slice(at + 1);

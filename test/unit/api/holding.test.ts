@@ -34,12 +34,7 @@ test.each([
   ['a short that rose', perp('short', -2.5, 5000), 2200, -500],
   ['a short whose amount came without a sign', perp('short', 2.5, 5000), 1800, 500],
   ['a short whose cost basis came with a sign', perp('short', -2.5, -5000), 1800, 500],
-  [
-    'a perp that does not say its side is no short, whatever the sign of its amount',
-    perp(null, -2.5, 5000),
-    1800,
-    -500,
-  ],
+  ['a perp without a side is not a short, whatever the sign of its amount', perp(null, -2.5, 5000), 1800, -500],
 ])('unrealized PnL of %s', (_, holding, price, expected) => {
   expect(unrealizedUsd(holding, price)).toBeCloseTo(expected, 9);
 });
@@ -63,7 +58,7 @@ test('total PnL is realized plus unrealized', () => {
   expect(totalUsd(perp('short', -2.5, 5000), 2200)).toBe(-460);
 });
 
-test('the second formula takes the cost of received tokens off too, and is given only where it differs', () => {
+test('the second formula takes the cost of received tokens off too, and is given only if it differs', () => {
   expect(unrealizedWithReceivedUsd(spot(100, 200, { holdingReceivedCostBasisUSD: 30 }), 3)).toBe(70);
   expect(unrealizedUsd(spot(100, 200, { holdingReceivedCostBasisUSD: 30 }), 3)).toBe(100);
   expect(unrealizedWithReceivedUsd(spot(100, 200, { holdingReceivedCostBasisUSD: 0 }), 3)).toBe(null);

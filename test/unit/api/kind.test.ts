@@ -47,7 +47,7 @@ const words: readonly [kind: Kind, words: string][] = [
   [open, 'one of base, tron or another'],
 ];
 
-test.each(words)('what a parameter like %j must be reads well', (kind, expected) => {
+test.each(words)('the rule of a parameter like %j reads well', (kind, expected) => {
   expect(describeKind(kind)).toBe(expected);
 });
 
@@ -115,7 +115,7 @@ const checked: readonly [kind: Kind, value: unknown, problem: object | undefined
   [json({}, () => 'must be a thing'), 1, { value: 1, message: 'must be a thing' }],
 ];
 
-test.each(checked)('for a parameter like %j, what is wrong with %j is %j', (kind, value, problem) => {
+test.each(checked)('for a parameter like %j, the problem of %j is %j', (kind, value, problem) => {
   expect(checkValue(kind, value)).toEqual(problem);
 });
 
@@ -160,7 +160,7 @@ const params: Record<string, Param> = {
 const whole = { id: 'a', owner: 'b' };
 const check = (given: Record<string, unknown>, known = params) => checkInput({ id: 'thing.get', params: known }, given);
 
-test('what is right comes back as it was given', () => {
+test('a valid value is returned unchanged', () => {
   const given = { ...whole, chains: ['base'], viewers: ['x', 'y'], names: [], counts: [1], limit: 7 };
   expect(check(given)).toBe(given);
   expect(check(whole)).toEqual({ id: 'a', owner: 'b' });
@@ -196,6 +196,6 @@ test.each(wrong)('%j is refused: %s', (given, message) => {
   expect(() => check(given)).toThrow(expect.objectContaining({ code: 'usage', message }));
 });
 
-test('where nothing can be given, that is said', () => {
+test('a parameter without possible values says so', () => {
   expect(() => check({ limit: 1 }, {})).toThrow('thing.get has no input limit: it takes none');
 });

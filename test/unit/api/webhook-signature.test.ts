@@ -36,7 +36,7 @@ const headers: readonly [header: string, read: ReturnType<typeof parseHeader>][]
   ['t=1,v2=abc,v0=d', { malformed: 'v1= is missing; it has only v2, v0' }],
 ];
 
-test.each(headers)('the header %j is read, or says what is wrong with it', (header, read) => {
+test.each(headers)('the header %j is parsed, or its error is named', (header, read) => {
   expect(parseHeader(header)).toEqual(read);
 });
 
@@ -44,7 +44,7 @@ const body = Buffer.from('{"test":"body"}');
 // Published by Mux's backend; the same bytes as base64url.
 const signature = 'hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac';
 
-test('the first secret that a signature was made with is told by its place', () => {
+test('the first secret that a signature was made with is found by its index', () => {
   const found = (signatures: string[], ...secrets: string[]) =>
     matchingSecret({ timestamp: '1565125718', signatures }, body, secrets);
   expect(signBody('SuperSecret123', '1565125718', body)).toBe(signature);
@@ -57,7 +57,7 @@ test('the first secret that a signature was made with is told by its place', () 
   expect(found([], 'SuperSecret123')).toBe(-1);
 });
 
-test('a signature of another length is none, also where it begins alike', () => {
+test('a signature of another length is invalid, also if it begins the same', () => {
   for (const wrong of [signature.slice(0, -1), `${signature}=`, `${signature}A`, '', '\0'.repeat(43)])
     expect(matchingSecret({ timestamp: '1565125718', signatures: [wrong] }, body, ['SuperSecret123'])).toBe(-1);
 });

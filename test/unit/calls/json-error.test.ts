@@ -21,7 +21,7 @@ test.each([
   expect(findJsonError(text)).toEqual({ line, column, near });
 });
 
-test('what JSON.parse accepts has no error, and what it refuses has one', () => {
+test('text that JSON.parse accepts has no error, and text that it refuses has one', () => {
   const accepts = (text: string) => {
     try {
       JSON.parse(text);

@@ -85,7 +85,7 @@ const proxied: readonly [proxy: string, error: Error, kind: string, message: str
   ['http://p.test', coded('ECONNRESET', 'gone', { hostname: 'p.test' }), 'broken', 'gone'],
 ];
 
-test.each(proxied)('by way of %s, what ends with %o is %s: %s', (proxy, error, kind, message) => {
+test.each(proxied)('through %s, a request that ends with %o is %s: %s', (proxy, error, kind, message) => {
   expect(readProxyFailure(error, new URL(proxy))).toMatchObject({ kind, message, cause: error });
 });
 
@@ -98,7 +98,7 @@ test('the error of a redirect names its target', () => {
   expect(refusal(302, '').hint).toBe('See the answer with --verbose, and check the base URL.');
 });
 
-test.each([300, 304, 399])('a %i without a place says so', (status) => {
+test.each([300, 304, 399])('a %i without a location says so', (status) => {
   expect(refusal(status, '').message).toBe(`https://a.example.com answered ${status}, without an address to go to`);
 });
 
@@ -122,7 +122,7 @@ test.each([
   ['https://a.test/v1/b', undefined],
   ['https://a.test/v', undefined],
   ['https://a.test', undefined],
-])('of the base URL %s is said: %s', (baseUrl, hint) => {
+])('the hint for the base URL %s is %s', (baseUrl, hint) => {
   expect(versionHint(baseUrl)).toBe(hint);
 });
 

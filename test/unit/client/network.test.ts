@@ -91,7 +91,7 @@ long('all of an exchange may take so long and no longer, before the answer and i
   expect(await send(`${url}/begun`, { totalMs: 1000 })).toMatchObject({ status: 200, bodyError: late });
 });
 
-test('a limit that no timer can count to is a long one', async () => {
+test('a limit longer than any timer is a long one', async () => {
   const { send } = await transportOf();
   const url = `http://127.0.0.1:${await openPort(createServer(echo))}/`;
   expect((await send(url, { totalMs: 10_000_000_000 })).text).toBe('GET / ""');
@@ -179,7 +179,7 @@ test.each(ownHosts)('%s is asked without the proxy', async (host, address) => {
   expect(proxy.asked).toEqual([]);
 });
 
-test('a service behind TLS is asked through HTTPS_PROXY; a certificate that nobody vouches for is not trusted', async () => {
+test('a service behind TLS is asked through HTTPS_PROXY; a self-signed certificate is not trusted', async () => {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'service.test' }]);
   const asked: string[] = [];
   const service = createSecureServer({ key, cert }, ({ url = '' }, response) => {

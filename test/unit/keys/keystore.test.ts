@@ -144,7 +144,7 @@ test.each([
   await expect(open(json, null as never)).rejects.toMatchObject({ code: 'ERR_INVALID_ARG_TYPE' });
 });
 
-test('a mac of another length is damage, and no matter of the password', async () => {
+test('a mac of another length is damage, not a wrong password', async () => {
   const { mac } = sealed().crypto;
   const opened = async (other: string) => open(changed({ mac: other }));
   await expect(opened(`${mac}00`)).rejects.toThrow('or damaged: see crypto.mac');

@@ -43,8 +43,8 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
   ['space', ' \n', unknown],
   ['63 hex digits', digits.slice(1), unknown],
   ['65 hex digits', `${digits}0`, unknown],
-  ['a first digit that is none', `g${digits.slice(1)}`, unknown],
-  ['a last digit that is none', `${digits.slice(1)}g`, unknown],
+  ['a wrong first digit', `g${digits.slice(1)}`, unknown],
+  ['a wrong last digit', `${digits.slice(1)}g`, unknown],
   ['a sign below the digits', `/${digits.slice(1)}`, unknown],
   ['a sign above the digits', `${digits.slice(1)}:`, unknown],
   ['a sign below the letters', `@${digits.slice(1)}`, unknown],
@@ -84,7 +84,7 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
   ['twelve words, one with a sign', words.replace('junk', 'junk!'), unknown],
 ];
 
-test.each(notKeys)('what is no key is refused without being shown: %s', (_, text, message) => {
+test.each(notKeys)('text that is not a key is refused without being shown: %s', (_, text, message) => {
   expect(() => read(text)).toThrow(expect.objectContaining({ code: 'signing-key', message }));
 });
 
@@ -100,7 +100,7 @@ test.each([
   );
 });
 
-test('who has no key in a file is told which forms are known', () => {
+test('the error for a file without a key names the known forms', () => {
   expect(() => read('gm')).toThrow(
     expect.objectContaining({
       hint: 'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
@@ -125,7 +125,7 @@ test('a key of EVM is above zero and below the order of the curve', () => {
     expect(() => checkEvmKey(bytes(bad), 'k')).toThrow('the key in k is not a valid EVM private key');
 });
 
-test('a keypair is told from a signature', () => {
+test('a keypair is distinguished from a signature', () => {
   expect(isKeypair(Uint8Array.from(pair))).toBe(true);
   expect(isKeypair(Uint8Array.from([...pair.slice(0, 63), 27]))).toBe(false);
 });

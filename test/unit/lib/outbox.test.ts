@@ -74,14 +74,14 @@ test('a row is tried until the policy sets it aside, and the next of its queue g
   });
 });
 
-test('what cannot be posted at all is set aside at once', async () => {
+test('a row that cannot be posted at all is set aside at once', async () => {
   const { start, states } = openOutbox(['1 a 1', '1 a 2']);
   const outbox = start({ post: async ({ item }) => (item === 1 ? Promise.reject(new Error('gone')) : taken) });
   await until(() => states().join() === 'failed,delivered');
   await outbox.stop();
 });
 
-test('two that share an outbox by leases post each row once, and one takes over what the other did not end', async () => {
+test('two that share an outbox by leases post each row once, and one takes over the rows that the other did not finish', async () => {
   const { start, states } = openOutbox(Array.from({ length: 20 }, (_, item) => `${item % 3} a ${item}`));
   const posted: number[] = [];
   const post: OutboxOptions['post'] = async ({ item }) => {

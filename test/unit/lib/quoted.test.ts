@@ -10,7 +10,7 @@ const phrase = 'gloom napkin zebra walnut rhythm orphan lizard jungle hamster ga
 const pair = '2Ana1pUpv2ZbMVkwF5FXapYeBEjdxDatLn7nvJkhgTSXbs59SyZSx866bXirPgj8QQVB57uxHJBG1YFvkRbFj4T2';
 
 test.each([
-  // Mistyped addresses, and what stands where one should.
+  // Mistyped addresses, and other text in their place.
   ['0x12', '0x12'],
   ['0xb129d76820940a14c764df8b223d8e39cf94a12', '0xb129d76820940a14c764df8b223d8e39cf94a12'],
   ['0xb129d76820940a14c764df8b223d8e39cf94a122,', '0xb129d76820940a14c764df8b223d8e39cf94a122,'],
@@ -52,7 +52,7 @@ test.each([
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmNHl0w5N', '(59 characters, not shown)'],
   ['correct horse', '(13 characters, not shown)'],
   ['hunter2', '(7 characters, not shown)'],
-])('a wrong line %j of a list is told as %s', (line, shown) => {
+])('a wrong line %j of a list is quoted as %s', (line, shown) => {
   expect(quoted(line)).toBe(shown);
 });
 
@@ -62,7 +62,7 @@ test.each([
   [['a', 'b', 'c', 'd', 'e', 'f', 'g'], 'a, b, c, d, e, …'],
   [['k=1', 'x;y'], '…, …'],
   [phrase.split(' '), '(looks like a recovery phrase, not shown)'],
-])('the header %j is told as %s', (cells, shown) => {
+])('the header %j is quoted as %s', (cells, shown) => {
   expect(quotedColumns(cells)).toBe(shown);
 });
 
@@ -75,7 +75,7 @@ test.each([
   ['[1,💸canary]', 'Unexpected token'],
   ['undefined', 'not a JSON value'],
   ['', 'Unexpected end of JSON input'],
-])('%j is no JSON, and is told of without a piece of it', (text, why) => {
+])('the error for the invalid JSON %j does not quote it', (text, why) => {
   let told = '';
   try {
     JSON.parse(text);
@@ -85,7 +85,7 @@ test.each([
   expect([told, told.startsWith(why)]).toEqual([expect.not.stringMatching(/canar|gloom|undef/), true]);
 });
 
-test('bad lines are told by number and kind; their file keeps what opens nothing, and is for its owner alone', async () => {
+test('bad lines are reported by number and kind; their file has no secret, and is for its owner alone', async () => {
   const service = await answering({ error: 'no' }, 400);
   const folder = temporaryFolder();
   const [list, bad] = [join(folder, 'list.txt'), join(folder, 'bad.ndjson')];

@@ -124,7 +124,7 @@ test.each<[ClientOptions, string, string]>([
   });
 });
 
-test('what the service refuses has a code, a status and the id of the request, and never the key', async () => {
+test('a refusal of the service has a code, a status and the id of the request, and never the key', async () => {
   const headers = { 'x-request-id': 'r-1', 'retry-after': '120' };
   const limited = scripted([{ status: 429, headers, body: '{"error":"slow down, key-of-a-partner"}' }]);
   const error = await failure(limited.client.leaderboard.list());
@@ -237,7 +237,7 @@ async function answers(callAll: (world: World) => Promise<Calls>): Promise<Calls
   return callAll(world);
 }
 
-/** What is made anew in each world: ids, secrets, and when something was made. */
+/** Values that differ between worlds: ids, secrets and times of creation. */
 const plain = (calls: Calls) =>
   JSON.parse(JSON.stringify(calls), (key, value) =>
     ['uid', 'id', 'secret', 'intentIds', 'itemId', 'followedAt'].includes(key) ? typeof value : value,

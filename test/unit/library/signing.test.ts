@@ -23,7 +23,7 @@ const text =
   'Example Swap Comment:\nChain: base\nToken Address: 0x4ed4e862860bed51a9570b96d89af5e1b0efefed\n' +
   `Txn Hash: 0x${'ab'.repeat(32)}\nComment: gm \u{1F680}`;
 
-test('the text is that of the interface document, in both layouts', () => {
+test('the text is the one in the interface document, in both layouts', () => {
   expect(buildCommentText(onBase)).toBe(text);
   expect(buildCommentText({ ...onBase, layout: 'blank-line' })).toBe(text.replace('\n', '\n\n'));
 });

@@ -131,7 +131,7 @@ const body = JSON.stringify({ events: [{ eventId: 'a', eventType: 'copyswap' }] 
 const post = (url: string, more: RequestInit = {}, header = headerOf(body)) =>
   fetch(url, { method: 'POST', body, headers: { 'daylight-signature': header }, ...more });
 
-test('a server of Hono and one of Express answer what is right, and what is wrong', async () => {
+test('a server of Hono and one of Express answer valid and invalid deliveries', async () => {
   const seen: string[] = [];
   const hook = webhookHandler({
     secrets: 'whsec_1',

@@ -103,7 +103,7 @@ test.each([
   expect(contextsIn({ [name]: value })).toMatchObject({ status: 3, stdout: '', stderr });
 });
 
-test('settings and data lie where the system keeps such things', () => {
+test('settings and data are in the folders of the system for them', () => {
   const on = (platform: string, env: Record<string, string>) => {
     const machine = { env, system: { platform } } as Io;
     return [configDirectory(machine), dataDirectory(machine)];
@@ -138,7 +138,7 @@ test.each([
   ['{"contexts":{},"aliases":null}', 'aliases: Invalid input: expected record'],
   ['{"contexts":{},"aliases":{"a":[]}}', 'aliases.a: Invalid input: expected string'],
   ['{"contexts":{},"current":7}', 'current: Invalid input: expected string'],
-])('settings %s are exit 3 and say what is wrong', async (text, message) => {
+])('settings %s are exit 3 and name the problem', async (text, message) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), text);
   const { code, err } = await run('context list', { env: { SOTRA_CONFIG_DIR: folder } });

@@ -24,7 +24,7 @@ const cell = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => text.replaceAll(/[\r\0]/g, '')),
 );
 
-test('what is written with quotes comes back as it was, whatever it holds, however it is cut and packed', async () => {
+test('quoted cells are read back unchanged, whatever their text, chunks and compression', async () => {
   const table = fc
     .integer({ min: 2, max: 5 })
     .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 8 }));
@@ -76,7 +76,7 @@ test('any text is rows and broken rows, each with its line', async () => {
   await fc.assert(property, { numRuns: Number(process.env['FUZZ_RUNS'] ?? size(300, 1000)) });
 });
 
-test('a file of broken quotes costs no more than its length, and each broken row is told', async () => {
+test('a file of broken quotes costs no more than its length, and each broken row is reported', async () => {
   const broken = await rowsOf(`a,b\n${'1,"x\n'.repeat(40_001)}`);
   expect(broken.slice(1).every(({ cells, reason }) => reason !== undefined || cells.length === 2)).toBe(true);
   const pairs = await rowsOf(`a,b\n"${'x ""\n'.repeat(60_000)}`);

@@ -51,7 +51,7 @@ test('signed dollars say gain, loss or neither', () => {
   expect(formatUsd(0, { signed: true })).toBe('$0.00');
 });
 
-test('dollars are compact only where asked, from a thousand up', () => {
+test('dollars are compact only on request, from a thousand up', () => {
   expect(formatUsd(1234567890, { compact: true })).toBe('$1.23B');
   expect(formatUsd(-12345, { compact: true })).toBe('-$12.3K');
   expect(formatUsd(999, { compact: true })).toBe('$999.00');
@@ -108,7 +108,7 @@ test.each([
   expect(formatAmount(value)).toBe(expected);
 });
 
-test('amounts are compact only where asked', () => {
+test('amounts are compact only on request', () => {
   expect(formatAmount(69_420_000, { compact: true })).toBe('69.4M');
   expect(formatAmount(1000, { compact: true })).toBe('1K');
   expect(formatAmount(999.5, { compact: true })).toBe('999.5');
@@ -219,7 +219,7 @@ test.each([
   expect(counted(count, noun)).toBe(expected);
 });
 
-test('what is no number, against the contract, is shown as it came', () => {
+test('a value that is not a number, against the contract, is shown as received', () => {
   expect(formatUsd('1.50 or so' as never)).toBe('1.50 or so');
   expect(formatCount({ a: 1 } as never)).toBe('{"a":1}');
 });

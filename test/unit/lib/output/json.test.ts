@@ -53,7 +53,7 @@ test('controls that JSON allows raw are written as escapes of the same value', (
   expect(JSON.parse(safeJson('"a\u007fb\u009b31mc"'))).toBe('a\u007fb\u009b31mc');
 });
 
-test('JSON that people read shows what has no ink, as escapes of the same text', () => {
+test('JSON for people shows invisible characters, as escapes of the same text', () => {
   const text = JSON.stringify('a\u202eb\ufeffc\u200bd\u2028e\u{e0041}f\u009bé🎉');
   expect(visibleJson(text)).toBe('"a\\u202eb\\ufeffc\\u200bd\\u2028e\\udb40\\udc41f\\u009bé🎉"');
   expect(JSON.parse(visibleJson(text))).toBe(JSON.parse(text));

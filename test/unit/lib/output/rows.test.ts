@@ -34,7 +34,7 @@ test('named columns come in the order they were named, hidden ones too', async (
   expect(await writeAll('csv', ['trades', 'rank'])).toBe('trades,rank\n1412,1\n4,2\n0,3\n');
 });
 
-test('the header stands above the first batch of a list, or alone above none', async () => {
+test('the header is above the first batch of a list, and alone for an empty list', async () => {
   const list = { view: traderView, columns: ['rank'], answer: undefined };
   expect(await writeForm(rowForm('csv'), list, traders.slice(0, 1), traders.slice(1))).toBe('rank\n1\n2\n3\n');
   expect(await writeForm(rowForm('tsv'), list)).toBe('rank\n');

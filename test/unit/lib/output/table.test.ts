@@ -96,7 +96,7 @@ ROI      –
 `);
 });
 
-test('further blocks stand below under their titles, empty ones are left out', async () => {
+test('further blocks follow under their titles, empty ones are left out', async () => {
   const blocks: Block[] = [
     { title: 'Nothing', layout: 'table', columns: traderView.columns, rows: [] },
     { title: 'Best', layout: 'record', columns: traderView.columns.slice(0, 2), rows: traders.slice(0, 1) },
@@ -155,7 +155,7 @@ const names: View<readonly string[], string> = {
   ],
 };
 
-test('rows that arrive later stand under the header of the first, which is written again when columns grow', async () => {
+test('rows that arrive later are under the header of the first, which is written again when columns grow', async () => {
   const batches = [['ab'], ['cd', 'ef'], ['longer'], ['gh']];
   expect(`\n${await draw(80, { view: names, live: true }, ...batches)}`).toBe(`
 Name  Length
@@ -213,7 +213,7 @@ test.each([
   [48, 'Name                  Chain  Status  Address', []],
   [40, 'Name                  Chain  Address', ['1 column hidden, see --columns']],
   [24, 'Name         Address', ['2 columns hidden, see --columns']],
-])('at %i columns the head is %j, and what is hidden is counted: %j', async (width, head, hidden) => {
+])('at %i columns the head is %j, and hidden columns are counted: %j', async (width, head, hidden) => {
   const notes: string[] = [];
   const form = tableForm({ width, palette: createPalette(0) }, (text) => notes.push(text));
   const out = await writeForm(form, { view: wallets }, ['a-name-of-twenty-five-ch.', 'b']);

@@ -47,7 +47,7 @@ test.each([
   expect(cutText(text, width)).toBe(expected);
 });
 
-test('text is broken between graphemes, and a grapheme that is too wide stands alone', () => {
+test('text is broken between graphemes, and a grapheme that is too wide is a piece of its own', () => {
   expect(breakText('0123456789', 4)).toEqual(['0123', '4567', '89']);
   expect(breakText('', 4)).toEqual(['']);
   expect(breakText('日本', 1)).toEqual(['日', '本']);
