@@ -154,7 +154,7 @@ function createProgram(session: Session, write: (text: string) => void): Command
 
 const ignore = async () => undefined;
 
-/** The program with all its groups, for what is written about it: completions, docs, tests. */
+/** The program with all its groups, for completions, docs and tests. */
 export async function loadProgram(io: Io): Promise<Command> {
   const program = createProgram({ argv: [], io, say: ignore, stream: ignore, run: ignore, exitCode: 0 }, ignore);
   await Promise.all(program.commands.map((group) => group.load()));
@@ -190,10 +190,10 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Errors: those of the command; `usage` with the line to type where it is known. */
+/** Errors: those of the command; `usage` with the line to type if it is known. */
 async function parse(session: Session): Promise<void> {
   const { argv, io } = session;
-  // Commander writes help and the version to callbacks that cannot be waited for.
+  // Commander writes help and the version to callbacks that cannot be awaited.
   let text = '';
   const collect = (part: string) => {
     text += part;

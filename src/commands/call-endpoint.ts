@@ -14,7 +14,7 @@ export interface EndpointSettings<P extends Params, L extends Params, Answer = n
   params?: L;
   description?: string;
   requireAnyOf?: readonly (readonly (keyof (P & L) & string)[])[];
-  /** Names what cannot be undone; nothing is asked without. */
+  /** Names the change that cannot be undone; without it nothing is asked. */
   confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string | undefined;
   /** The endpoint's input from the typed one; default: the inputs that the endpoint knows. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;

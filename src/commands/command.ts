@@ -41,7 +41,7 @@ export class RefusedLine extends Error {
   }
 }
 
-/** A command of sotra: a command of commander with typed parameters, and what help says of it beyond them. */
+/** A command of sotra: a command of commander with typed parameters, and more text for its help. */
 export class Command<P extends Params = Record<never, Param>> extends CommanderCommand {
   declare readonly commands: readonly Command[];
   declare parent: Command | null;
@@ -56,7 +56,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   question: ((input: never) => string | undefined) | undefined;
   /** Of a group that is loaded when it is used. */
   loader: (() => Promise<(group: Command) => void>) | undefined;
-  /** Stands at the end of its help. */
+  /** Printed at the end of its help. */
   footer: string | undefined;
   readonly #shared: SharedOption[] = [];
   #changes = false;
@@ -120,7 +120,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return this.shares(...requestOptions);
   }
 
-  /** Of a command that changes something on this machine or sends it: adds `--dry-run`. Such a command takes no row of a board. */
+  /** Of a command that changes something locally or sends it: adds `--dry-run`. Such a command takes no row of a board. */
   changes(): this {
     this.#changes = true;
     return this.#shared.includes('dryRun') ? this : this.shares('dryRun');

@@ -13,7 +13,7 @@ interface TypedLine {
   example: string | undefined;
 }
 
-/** Commander's error with the next thing to type: what is written almost so, or what people of other tools mean. */
+/** Commander's error with the next thing to type: a similar name, or the name here for one of another tool. */
 export function explainError(
   command: Command,
   typed: TypedLine,
@@ -52,7 +52,7 @@ function didYouMean(meant: string | undefined): string | undefined {
   return meant && `Did you mean ${meant}?`;
 }
 
-/** What people of other tools type for a subcommand. */
+/** Names of subcommands in other tools, and their names here. */
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list']],
   ['test', ['trigger']],
@@ -84,7 +84,7 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['watch', ['home', 'listen']],
 ]);
 
-/** What people type for a line of sotra: subcommands without their group or in another one, and words of other tools. */
+/** Words that people type, and the lines they mean: subcommands without their group or in another one, and commands of other tools. */
 const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
   ['api', ['request']],
   ['auth whoami', ['auth status']],
@@ -160,7 +160,7 @@ const privateKeyHint =
 const headerHint = 'Headers are set for you, the API key too: omit it.';
 const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
 
-/** Options of other tools and their names here, of which the first counts that the command has. */
+/** Options of other tools and their names here, of which the first that the command has is suggested. */
 const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
   ['-d', ['--detach']],
   ['-f', ['--file', '--follow', '--format']],
@@ -210,7 +210,7 @@ const otherOptions: ReadonlyMap<string, string> = new Map([
   ['--password', 'A password is never an argument: --password-file <file>, or type it when asked.'],
 ]);
 
-/** What other tools take as options and sotra as the first argument, which may be a method. */
+/** Options of other tools that are the first argument here, which may be a method. */
 const methodNames = ['-X', '--method', '--request'];
 const argumentNames = [
   '--address',
@@ -274,13 +274,13 @@ function nearestOption(flag: string, known: readonly string[]): string | undefin
 
 const nameOf = (flag: string) => flag.replace(/^-+/, '');
 
-/** Every option that can be typed here, those that help does not list too. */
+/** Every option that can be typed here, including those that help does not list. */
 function listOptions(command: Command): string[] {
   const own = command.options.flatMap(({ long }) => long ?? []);
   return command.parent === null ? own : [...own, ...listOptions(command.parent)];
 }
 
-/** What people type after a command that has no subcommands, to start it. */
+/** Words that people type to start a command without subcommands. */
 const startWords = ['start', 'serve', 'run'];
 
 /** Options whose file people give as an argument. */

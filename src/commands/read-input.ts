@@ -17,7 +17,7 @@ interface ReadOptions {
   requireAnyOf?: readonly (readonly string[])[];
   /** A right line of the command. */
   example?: string | undefined;
-  /** Asked where something other than an identifier was typed. */
+  /** Called if something other than an identifier was typed. */
   findNames: () => Promise<KnownNames>;
   warn: (text: string) => void;
 }
@@ -127,7 +127,7 @@ export function listChoices({ kind }: Pick<Param, 'kind'>): readonly string[] {
   return item.type === 'choice' ? item.choices.map(String) : [];
 }
 
-/** The interface document does not list every chain: another is sent as typed. */
+/** The interface document does not list every chain: another is passed through unchanged. */
 function warnOfUnknown(label: string, param: Param, value: unknown, warn: (text: string) => void): void {
   if (param.place === 'local') return;
   const choices = listChoices(param);

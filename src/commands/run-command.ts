@@ -81,7 +81,7 @@ function stopSpinner(result: Result, { client }: Context): Result {
   return result;
 }
 
-/** What ended the command, its inputs named as they are typed. */
+/** The error that ended the command, its inputs named as they are typed. */
 function explainFailure(thrown: unknown, { parameters, session }: Command, context: Context): SotraError {
   const { signal } = session.io;
   const error = toSotraError(explainUnreadableAnswer(thrown, context));
@@ -107,19 +107,19 @@ function explainUnreadableAnswer(thrown: unknown, { client: { seen } }: Context)
   });
 }
 
-/** How a command failed that printed its result all the same, such as a signature that is not valid. */
+/** The failure of a command that still printed its result, such as a signature that is not valid. */
 function describeOutcome(result: Result, exitCode: number): SotraError | undefined {
   if (result.kind === 'answer' && result.failure !== undefined) return result.failure;
   const [code] = Object.entries(errorExitCodes).find(([, each]) => each === exitCode) ?? [];
   if (!isExplained(exitCode) || code === undefined) return undefined;
   const reason = result.kind === 'answer' && isObject(result.answer) ? result.answer['reason'] : undefined;
-  const message = typeof reason === 'string' ? reason : `${exitMeanings[exitCode]}: its output says of what`;
+  const message = typeof reason === 'string' ? reason : `${exitMeanings[exitCode]}: see its output`;
   return new SotraError(code as ErrorCode, message);
 }
 
 const seeWhy = 'sotra why says what was asked, what came back, and what to type next.';
 
-/** Of these `sotra why` says more than their hints. */
+/** Errors about which `sotra why` says more than their hints. */
 const codesWithMoreToSay: readonly ErrorCode[] = [
   'key-refused',
   'forbidden',

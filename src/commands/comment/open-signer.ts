@@ -3,7 +3,7 @@ import { openKeySigner } from '../../keys/open-key.ts';
 import { makeSignedComment } from './signed.ts';
 import type { CommentSigner, Signing } from './signing.ts';
 
-/** A signer to be closed by the caller. Errors: those of `openKeySigner` and `openBrowserWallet`. */
+/** A signer, which the caller closes. Errors: those of `openKeySigner` and `openBrowserWallet`. */
 export async function openSigner(signing: Signing, context: Context): Promise<CommentSigner> {
   const { way, family, form } = signing;
   if (way.browser) return (await import('./browser-wallet.ts')).openBrowserWallet(signing, context);

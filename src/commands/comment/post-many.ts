@@ -19,7 +19,7 @@ const refusals: readonly ErrorCode[] = ['bad-request', 'conflict', 'not-found', 
 const maxPreviews = 10;
 
 /**
- * Posts the comments of a file in order; those that the service has already are not posted again. Errors: `partial` if some were refused, or
+ * Posts the comments of a file in order and skips those that the service already has. Errors: `partial` if some were refused, or
  * after some were posted.
  */
 export async function postMany(input: PostInput & { file: string }, context: Context): Promise<Result> {
@@ -69,7 +69,7 @@ async function* postAll(
   if (ended !== undefined) throw ended;
 }
 
-/** Of a file in which every line is already signed. */
+/** For a file in which every line is already signed. */
 const noSigner: CommentSigner = {
   address: '',
   sign: () => Promise.reject(new SotraError('internal', 'there is no key to sign with')),
@@ -93,7 +93,7 @@ async function confirmAll(
   await confirm(`post ${lines.length} comments by ${signers} to ${origin}`, context, shown.join('\n'));
 }
 
-/** Posts a comment unless the service has it already. Errors: those that stop the others too. */
+/** Posts a comment unless the service has it already. Errors: those that also stop the comments after it. */
 async function postLine(
   { line, fields, signed }: CommentLine,
   signer: CommentSigner,

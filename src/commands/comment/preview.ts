@@ -24,7 +24,7 @@ export function previewText(fields: TextFields, form: TextForm): Preview {
   return { ...text, characters, warnings };
 }
 
-/** What would be signed: text for people, else rows. */
+/** The texts to be signed: readable text, or rows if a format is asked for. */
 export function showPreviews(
   lines: readonly { fields: TextFields }[],
   form: TextForm,

@@ -51,7 +51,7 @@ export function hasComment({ chain, transactionHash, tokenAddress, commentText, 
   return [chain, transactionHash, tokenAddress, commentText, textFile].some((part) => part !== undefined);
 }
 
-/** Errors: `usage`, naming what has no value. */
+/** Errors: `usage`, naming the missing inputs. */
 export function missingComment(
   { chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput,
   ...more: Parameters<typeof missingInputs>[0]

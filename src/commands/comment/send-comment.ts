@@ -42,7 +42,7 @@ export function makeBody(comment: SendableComment) {
 
 /**
  * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` if a different comment was stored;
- * those of a call, with what is known of the outcome.
+ * those of a call, with their outcome.
  */
 export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
@@ -56,7 +56,7 @@ export async function sendComment(comment: SendableComment, context: Context): P
   }
 }
 
-/** Errors: `verification` if the service stored a different comment than was signed. */
+/** Errors: `verification` if the service stored another comment than the signed one. */
 function checkSameComment(sent: SendableComment, answered: unknown): void {
   const body: Record<string, unknown> = makeBody(sent);
   const answer = isObject(answered) ? answered : {};

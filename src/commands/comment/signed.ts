@@ -79,7 +79,7 @@ export async function signedProblem(signed: SignedComment): Promise<string | und
   return verdict.valid ? undefined : verdict.reason;
 }
 
-/** Errors: `usage` for a comment that is signed in another form than is asked for. */
+/** Errors: `usage` for a comment that was signed for another service name or layout. */
 export function checkForm(name: string, signed: SignedComment, { serviceName, layout }: TextForm): void {
   if (signed.serviceName === serviceName && signed.layout === layout) return;
   throw usageError(

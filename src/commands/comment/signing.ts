@@ -15,7 +15,7 @@ export interface WayInput extends KeyInput, PageInput {
   signer?: string | undefined;
 }
 
-/** What is signed, and how. */
+/** The comments to sign, and how. */
 export interface Signing {
   lines: readonly Pick<CommentLine, 'line' | 'fields'>[];
   form: TextForm;

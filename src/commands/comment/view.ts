@@ -46,7 +46,7 @@ export const post = recordView<Comment>(
   ),
 );
 
-/** Comments, one line each, in the order of the transactions. What was asked for or follows from the swap makes room for the text. */
+/** Comments, one line each, in the order of the transactions. Chain, token and transaction are known from the request and leave room for the text. */
 export const list: View<CommentsAnswer, Comment> = {
   layout: 'table',
   rows: (answer) => Object.values(answer).flatMap((swap) => swap?.comments ?? []),
@@ -69,7 +69,7 @@ export const list: View<CommentsAnswer, Comment> = {
 type TokenComment = TokenCommentsAnswer[number];
 
 const holdingHelp =
-  'tokens the trader holds now; on perps the margin part, on shorts negative where the service writes a sign';
+  'tokens the trader holds now; on perps the margin part, on shorts negative if the service sends a sign';
 const readGain = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
 const extra = { extra: true };
 
@@ -145,7 +145,7 @@ export const preview = recordView<Text>(textColumns);
 
 export const verify = recordView<Verdict>([
   column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
-  column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana where it is valid)'),
+  column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana if it is valid)'),
   column.text('signerAddress', 'Signer', 'address that was claimed'),
   column.text('reason', 'Reason', 'why it is not valid', { cut: true }),
 ]);

@@ -22,7 +22,7 @@ import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTro
 
 interface WalletOptions {
   facts: Omit<WalletFacts, 'state'>;
-  /** How long each step of the user is waited for. */
+  /** How long to wait for each step of the user. */
   waitMs: number;
   io: Io;
   note: (text: string) => void;
@@ -118,10 +118,10 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   };
   const stopSigning = async (body: unknown): Promise<WalletState> => {
     const { kind, text } = readBody<WalletTrouble>(body);
-    const said = showUnseen(String(text)).slice(0, 300);
-    if (kind === 'problem') note(`The page says: ${said}`);
+    const shown = showUnseen(String(text)).slice(0, 300);
+    if (kind === 'problem') note(`The page says: ${shown}`);
     else if (kind === 'cancelled') fail('cancelled on the page');
-    else fail(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${said}`);
+    else fail(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${shown}`);
     return state;
   };
 
@@ -170,7 +170,7 @@ const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
   sign: 'Signed. The command has the signature.',
 };
 
-/** A page of ours sends these; anything else is checked where it is used. */
+/** The fields that our page sends; each is checked where it is used. */
 function readBody<T>(body: unknown): Partial<T> {
   return isObject(body) ? (body as Partial<T>) : {};
 }

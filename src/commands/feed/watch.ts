@@ -12,7 +12,7 @@ import { counted } from '../../lib/output/format.ts';
 interface Watch {
   endpoint: Endpoint;
   input: Readonly<Record<string, unknown>>;
-  /** Cards that traded after this are new; absent: those that the first answer does not have. */
+  /** Cards that traded after this are new; default: those that the first answer does not have. */
   fromMs: number | undefined;
   everyMs: number;
   max: number | undefined;

@@ -54,7 +54,7 @@ const maxProfiles = 5000;
 
 /**
  * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` if entries
- * cannot be sent, which warnings and details list; that of the first request that fails, `partial` where others succeeded before.
+ * cannot be sent (warnings and details list them); the error of the first failed request, or `partial` if others succeeded before it.
  */
 export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
   const undoPath = await chooseUndoPath(undoFile, file, context);
@@ -130,7 +130,7 @@ const uncertainCodes: readonly ErrorCode[] = [
   'interrupted',
 ];
 
-/** What became of each entry, one JSON object a line; `failed` ended the request after those that were applied. */
+/** The outcome of each entry, one JSON object a line; `failed` is the error of the request after the applied ones. */
 async function writeFollowReport(
   report: FileHandle | undefined,
   batches: readonly Batch[],
@@ -158,7 +158,7 @@ interface Failure {
   undo: UndoFile;
 }
 
-/** The error with what is applied, and how to go on or back. */
+/** The error, with the number of applied entries and how to continue or undo. */
 function explainFailure(thrown: unknown, { batches, sent, file, undo }: Failure): SotraError {
   const error = toSotraError(thrown);
   const mayBeApplied = undo.isBehind(sent) && uncertainCodes.includes(error.code);
@@ -209,7 +209,7 @@ function splitBatches(entries: readonly NumberedEntry[]): Batch[] {
   return batches;
 }
 
-/** Bad entries that an error lists, and those that are warned of. */
+/** How many bad entries an error lists, and how many get a warning. */
 const [maxListed, maxWarned] = [1000, 10];
 
 /** The entries from a place on. Errors: `usage` if some cannot be sent; warnings and details list them. */
@@ -278,7 +278,7 @@ async function chooseUndoPath(asked: string | undefined, file: string, context: 
 
 type UndoFile = ReturnType<typeof openUndoFile>;
 
-/** A file that undoes what is sent, the last first; replaced whole before each request, so that it is valid at every moment. */
+/** A file that undoes the sent entries, the last first; replaced whole before each request, so that it is valid at every moment. */
 function openUndoFile(path: string) {
   /** The last first, a text for each request. */
   let written: readonly string[] = [];

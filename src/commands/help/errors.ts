@@ -42,7 +42,7 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
     'Check that the base URL is the service itself.',
   ],
   contract: ['the answer does not have the agreed shape', 'See the raw answer with sotra request.'],
-  'wait-timeout': ['what was waited for did not come in time', 'Wait longer, or look at what it waits for.'],
+  'wait-timeout': ['what the command waits for did not come in time', 'Wait longer, or check why it did not come.'],
   interrupted: [
     'Ctrl-C (130), SIGTERM (143) or SIGHUP (129) ended it',
     'Run it again; uploads resume where they stopped.',

@@ -98,9 +98,9 @@ function describeExit([code, says]: [code: string, says: string]): string {
 function describeOptions(): string {
   const list = describeSharedOptions().map(({ flags, description }: Option) => `  ${flags}  ${description}`);
   return [
-    'Options that many commands share. They stand behind the name of the command; a command that cannot use one refuses it.',
+    'Options that many commands share. They go after the name of the command; a command that cannot use one refuses it.',
     `OPTIONS\n${list.join('\n')}`,
-    'The options of the program (sotra --help) stand anywhere on the line.',
+    'The options of the program (sotra --help) work anywhere on the line.',
   ].join('\n\n');
 }
 

@@ -64,7 +64,7 @@ const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>
 
 const drops = { roiPercent: 2, winRate: 1, trades: 3 };
 
-/** The figures of one window stand in the table; those of the other are there by name. */
+/** The table shows the figures of one window; those of the other are shown only when named. */
 function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
   const chooseShown = (days: '7d' | '30d') =>
     Object.fromEntries(
@@ -79,7 +79,7 @@ function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
 type BoardFilters = Pick<endpoints.RankInput, 'chains' | 'onlyWithComments' | 'timeframe'>;
 type ListView = View<LeaderboardAnswer, Trader, BoardFilters>;
 
-/** Of one chain the PnL is that of the board. */
+/** With one chain, its PnL is already the PnL of the board. */
 function listChainColumns({ chains }: BoardFilters): typeof chainColumns {
   return chains?.length === 1 ? chainColumns.map((each) => ({ ...each, extra: true })) : chainColumns;
 }

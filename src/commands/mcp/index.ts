@@ -77,7 +77,7 @@ async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
   const called = endpoints.filter(({ id }) => id !== 'comment.post');
   const signingKey = { key: key ?? '', passwordFile };
   const all = [
-    // The view of follow bulk is that of a file.
+    // The view of follow bulk is made for a file.
     ...called.map((endpoint) =>
       endpointTool(endpoint, views[endpoint.id === 'follow.bulk' ? 'follow.add' : endpoint.id]),
     ),
@@ -88,7 +88,7 @@ async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
   return chooseTools(all, tools, ['read', ...(allowWrites ? ['write'] : []), ...(allowSigning ? ['sign'] : [])]);
 }
 
-/** Settings with which a client, which has neither this environment nor this folder, starts the server as this command line would. */
+/** Settings for a client to start the same server without this environment and folder. */
 async function printConfig({ argv, options, config }: Context): Promise<Result> {
   const { kind, context, baseUrl, isElsewhere } = await config.service();
   const isTyped = options.sandbox || (options.context ?? options.baseUrl) !== undefined;

@@ -47,7 +47,7 @@ async function readPrices({ price, pricesFile }: PriceInput, input: Input): Prom
   return price === undefined ? undefined : { find: priceOneToken(price), notes: () => [] };
 }
 
-/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, where it is looked up. */
+/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, when it is looked up. */
 function priceOneToken(price: number): Prices['find'] {
   let first: Priced | undefined;
   return (token) => {

@@ -12,7 +12,7 @@ export interface Priced {
   tokenSymbol?: string | null | undefined;
 }
 
-/** Prices of tokens in USD, `null` if none is given, and what to say of them once all positions are shown. */
+/** Prices of tokens in USD, `null` if none is given, and notes about them for after the positions. */
 export interface Prices {
   find: (token: Priced) => number | null;
   notes: () => readonly string[];

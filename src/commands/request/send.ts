@@ -153,7 +153,7 @@ function namePaging(address: string, wire: WireNames) {
   return {
     size,
     page: findName('page'),
-    /** Pages are numbered, also where the first request names no page. */
+    /** Pages are numbered, even if the first request names no page. */
     isNumbered: here?.paging?.kind === 'page',
     cursors: { ...found, kind: 'cursor', cursor: findName('cursor'), next: 'cursor' } as const,
     links: { ...found, kind: 'links', newer: findName('newerThan'), older: findName('olderThan'), atSec: '' } as const,
