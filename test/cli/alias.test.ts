@@ -9,7 +9,7 @@ async function withAlias(): Promise<Record<string, string>> {
   return env;
 }
 
-test('an alias stands wherever an identifier does: argument, list, token address', async () => {
+test('an alias works wherever an identifier does: argument, list, token address', async () => {
   const service = await answering({});
   const env = { ...(await withAlias()), ...service.env };
   await run('profile get @whale', { env });

@@ -57,7 +57,7 @@ test('a key that the service refuses is not stored', async () => {
   expect(JSON.parse(text())).toEqual({ contexts });
 });
 
-test('where the service cannot be reached the key is stored with --offline only', async () => {
+test('if the service cannot be reached the key is stored with --offline only', async () => {
   const { env } = folder({ contexts: { own: { baseUrl: 'http://127.0.0.1:1' } } });
   const online = await run('auth login --context own --with-key --store file --retries 0', { env, stdin: key });
   expect(online.code).toBe(9);
@@ -195,7 +195,7 @@ test('auth logout forgets the key and keeps the context', async () => {
   expect(again.err).toContain('Context c has no stored key.');
 });
 
-test('where the keychain cannot be used nothing is stored elsewhere instead', async () => {
+test('if the keychain cannot be used nothing is stored elsewhere instead', async () => {
   const { env, text } = folder({ contexts: { c: { baseUrl: 'https://own.example.com' } } });
   const { code, out, err } = await run('auth login --context c --with-key --offline --store keychain', {
     env,
@@ -305,7 +305,7 @@ test.skipIf(spawnSync('tmux', ['-V']).status !== 0)(
   },
 );
 
-test('where no keychain can be used the key is kept in the settings file, and login, status and doctor say so plainly', async () => {
+test('without a keychain the key is kept in the settings file, and login, status and doctor say so', async () => {
   const { sotra, folder, kept } = programWithKeychain('no session of a desktop');
   const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
   expect(login.err).toContain('No keychain is used: cannot read the key in the keychain: no session of a desktop.\n');

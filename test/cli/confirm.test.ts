@@ -109,7 +109,7 @@ test.each(deeds)(
   },
 );
 
-test('--yes does it without a question, also where nobody could be asked', async () => {
+test('--yes does it without a question, even without a terminal', async () => {
   const here = await place();
   for (const [words, , isDone] of deeds) {
     here.service.requests.splice(0);

@@ -40,7 +40,7 @@ test('a second context does not become the current one by itself; context use ma
   expect(none.err).toContain('no service is configured');
 });
 
-test('context set changes what is named, null takes a value away, the rest stays', async () => {
+test('context set changes the given values, null removes one, the rest stays', async () => {
   const { env } = settings();
   await run(['context', 'set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limit":"count"}'], { env });
   await run('context set own --layout blank-line --service-name Own', { env });
@@ -69,7 +69,7 @@ test('a preset fills in what no flag names', async () => {
   });
 });
 
-test('wire names of a context are what is sent', async () => {
+test('the wire names of a context are sent', async () => {
   const service = await answering({ traders: [] });
   const { env } = settings();
   await run(['context', 'set', 'own', '--base-url', service.url, '--wire', '{"leaderboard.list.limit":"count"}'], {
@@ -149,7 +149,7 @@ test('SOTRA_CONTEXT goes before the current context, and context use says so', a
   expect(err).toContain('warning: SOTRA_CONTEXT=b is set and overrides it');
 });
 
-test('context show says what is in force, and where each value comes from', async () => {
+test('context show prints the values in use, and where each comes from', async () => {
   const contexts = { a: { baseUrl: 'https://a.example.com', apiKey: 'key-of-a-1234', serviceName: 'A' } };
   const { env } = settings({ current: 'a', contexts });
   const show = async (argv: string, more: Record<string, string> = {}) =>

@@ -252,7 +252,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['--sandbox profile get 0xdead…beef', '<identifier> 0xdead…beef: is shortened: the whole address is needed', ''],
 ];
 
-test('a comment that begins with a dash stands behind two dashes', async () => {
+test('a comment that begins with a dash goes after two dashes', async () => {
   const { code, err } = await run(['comment', 'post', '-10 % and still long', '--last', '--key', 'trader']);
   expect([code, err]).toEqual([
     2,
@@ -290,7 +290,7 @@ test('a row of the board of the sandbox needs --sandbox if another service is in
   expect([code, err]).toEqual([2, expect.stringContaining('a row of the board of the sandbox needs --sandbox.')]);
 });
 
-test('a target without a scheme is told with one, what may be a secret hidden', async () => {
+test('a target without a scheme is suggested with one, possible secrets hidden', async () => {
   const file = join(temporaryFolder(), 'secret');
   writeFileSync(file, 'whsec_1\n', { mode: 0o600 });
   const to = 'localhost:3000/hook?token=abc';
@@ -301,7 +301,7 @@ test('a target without a scheme is told with one, what may be a secret hidden', 
   });
 });
 
-test('a comment that is too long is told by its length, and not printed', async () => {
+test('a comment that is too long is refused with its length, and not printed', async () => {
   const words = ['comment', 'sign', '--chain', 'base', '--tx', `0x${'1'.repeat(64)}`, '--token', address];
   const { code, err } = await run([...words, '--text', 'x'.repeat(10_000)]);
   expect(code).toBe(2);

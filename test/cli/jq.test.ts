@@ -28,7 +28,7 @@ test('--jq prints strings without quotes and everything else as JSON, numbers as
   expect(await print('-(.traders|length), (.traders | map(.n) | @csv)')).toEqual([0, '-2\n"ana","bo"\n']);
 });
 
-test('an answer nested too deep for --jq is told and no fault', async () => {
+test('an answer nested too deep for --jq is an error, not a crash', async () => {
   for (const depth of [2000, 20_000]) {
     const service = await answering(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
     const { code, out, err } = await run('request GET /v1/x --jq .', { env: service.env });

@@ -62,7 +62,7 @@ test('auth login of a named context leaves the current one, and the next line na
   expect(settings().current).toBe('sandbox');
 });
 
-test('auth login warns of SOTRA_BASE_URL, which other commands use in place of the context', async () => {
+test('auth login warns of SOTRA_BASE_URL, which other commands use instead of the context', async () => {
   const { env } = place();
   const { err } = await run('auth login --sandbox', { env: { ...env, SOTRA_BASE_URL: 'http://127.0.0.1:1' } });
   expect(err).toContain('warning: SOTRA_BASE_URL is set and overrides the current context\n');
@@ -89,7 +89,7 @@ test('auth login asks for the service, its address and the key, again after a wr
   });
 });
 
-test('auth login without a terminal names the flags of what is missing', async () => {
+test('auth login without a terminal names the missing flags', async () => {
   const { code, err } = await run('auth login', { env: place().env });
   expect([code, err]).toEqual([
     2,

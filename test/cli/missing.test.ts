@@ -19,7 +19,7 @@ test('a required argument that is missing is a usage error, on a terminal too', 
     ]);
 });
 
-test('a row or a name of the last board stands for its trader', async () => {
+test('a row or a name of the last board works as its trader', async () => {
   const env = place();
   const unknown = await run('--sandbox leaderboard rank #2', { env });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('has no such row')]);
@@ -91,7 +91,7 @@ const takers: Record<string, string> = {
 const writes =
   /^(?:alias set|comment (?:copy|post|sign)|follow |profile (?:delete|set)-name|sandbox trade|webhook (?:add|register|sync))/;
 
-test('a row stands for a trader in every input of a command that reads; one that writes refuses it before it sends anything', async () => {
+test('a row works as a trader in every input of a command that reads; one that writes refuses it before it sends anything', async () => {
   const inputs = outlines.flatMap(({ words, fields }) =>
     fields.filter(({ identifier }) => identifier === 'trader').map(({ label }) => `${words.join(' ')} ${label}`),
   );
@@ -127,7 +127,7 @@ async function show(env: Record<string, string>, traders: readonly (readonly [na
 
 const [one, two] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`];
 
-test('a name stands for the one who has it; one that two have, or a trader and a key of yours, is refused with both', async () => {
+test('a name works as its trader; one that two traders have, or a trader and a key of yours, is refused with both', async () => {
   const env = place();
   await run('key generate mine --password-file -', { env, stdin: 'a long password' });
   const { address } = JSON.parse((await run('key list --json', { env })).out)[0];
@@ -170,7 +170,7 @@ test('a command that writes takes an alias or a stored key, and no name of the b
   expect([code, err]).toEqual([2, expect.stringContaining('In commands that read, a name on the last board works')]);
 });
 
-test('a symbol in place of the address of a token is refused before anything is sent', async () => {
+test('a symbol instead of the address of a token is refused before anything is sent', async () => {
   const { env: service, requests } = await answering([]);
   for (const line of [
     'token positions base degen open',

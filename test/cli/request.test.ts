@@ -136,7 +136,7 @@ test('--paginate follows cursors to the end, as a list or one object a line', as
   expect(lines.out).toBe('{"at":0}\n{"at":1}\n{"at":2}\n');
 });
 
-test('--paginate counts pages where the request names one, until a page is not full', async () => {
+test('--paginate counts pages if the request names one, until a page is not full', async () => {
   const service = await stub(({ url }, response) => {
     const page = Number(new URL(url, 'http://x').searchParams.get('page'));
     response.end(JSON.stringify(page < 3 ? [`${page}a`, `${page}b`] : ['3a']));
@@ -153,7 +153,7 @@ test('--paginate stops with an error when a page comes a second time', async () 
   expect(service.requests.length).toBeLessThanOrEqual(2);
 });
 
-test('--paginate gives the one answer where nothing goes on', async () => {
+test('--paginate prints the one answer if there is no next page', async () => {
   const { envA: env } = await serveSandbox();
   const { out } = await run('request GET /v2/leaderboard -q limit=3 --paginate', { env });
   expect(JSON.parse(out)).toHaveLength(3);

@@ -24,7 +24,7 @@ test('--last is about the newest swap of the signer without a comment, and then 
   expect(solana.err).toContain(`Commenting on: buy of BONK on solana for $80.00, `);
 });
 
-test('--last says which swap it is and how old, and warns where the newest already has a comment or is too small', async () => {
+test('--last says which swap it is and how old, and warns if the newest already has a comment or is too small', async () => {
   const { env, keys } = await tradersWorld();
   const words = post('gm', '--key-file', keys.evm, '--last');
   const first = await run(words, { env });
@@ -142,7 +142,7 @@ test('the latest swap of a position counts though no list of trades has it; thos
   ]);
 });
 
-test('where every swap has a comment it says so, and nothing is sent', async () => {
+test('if every swap has a comment it says so, and nothing is sent', async () => {
   const { keys } = await tradersWorld();
   const service = await answering({ items: [] });
   const words = ['comment', 'post', 'gm', '--last', '--key-file', keys.evm, ...named];

@@ -32,7 +32,7 @@ test('a dry run shows text, signer and request, and sends nothing', async () => 
   expect(service.requests).toEqual([]);
 });
 
-test('what comes back is compared with what was signed: a difference ends with 12 and shows both', async () => {
+test('the answer is compared with the signed comment: a difference ends with 12 and shows both', async () => {
   const { keys } = await tradersWorld();
   for (const changes of [
     { commentText: 'gn' },
@@ -87,7 +87,7 @@ test('a post without an answer that is not found was not posted, and says so; no
   }
 });
 
-test('where the look-up fails too, the outcome is called unknown, with the command that tells', async () => {
+test('if the look-up fails too, the outcome is unknown, and the command to check it is named', async () => {
   const { keys } = await tradersWorld();
   const service = await stub((seen, response) => {
     if (seen.method === 'POST') response.destroy();
@@ -168,7 +168,7 @@ test('Ctrl-C before the comment is sent leaves 130 and sends nothing', async () 
   expect(service.requests).toEqual([]);
 });
 
-test('a missing API key is said before anybody is asked for a private key or a yes', async () => {
+test('a missing API key is reported before a private key or a confirmation is asked for', async () => {
   await tradersWorld();
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
   const asked = await run(['comment', 'post', ...fields, ...named], { env, tty: 100, answers: [] });
@@ -226,7 +226,7 @@ test('from no key to a posted comment: generate a key, make a trade for it, sign
   ]);
 });
 
-test('an @ and digits are a coin of hyperliquid where a token is named, and a saved name elsewhere', async () => {
+test('an @ and digits are a coin of hyperliquid in a token option, and a saved name elsewhere', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
   await run(`alias set @107 ${evmTrader.address}`, { env });
   const sign =

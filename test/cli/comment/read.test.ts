@@ -126,7 +126,7 @@ test('why a file cannot be read is kept with the error', async () => {
 const comment = [...chain, ...tx, ...token, ...text];
 const way = 'Give it with --service-name <name>, or store it: sotra context set <name> --service-name <name>.';
 
-test('a service without a name is told as what it is: a context, or none', async () => {
+test('a service without a name is described as a context, or as none', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
   await run('context set partner --base-url https://a.example.com', { env });
   const none = 'it is the first word of the signed text';
@@ -151,7 +151,7 @@ test('a service without a name is told as what it is: a context, or none', async
   );
 });
 
-test('a name is enough where no service is known: the text has the five lines of the interface', async () => {
+test('a name is enough if no service is known: the text has the five lines of the interface', async () => {
   expect(JSON.parse((await preview([...comment, ...name, '--json'])).out)).toMatchObject({
     serviceName: 'Example',
     layout: 'five-line',
@@ -161,7 +161,7 @@ test('a name is enough where no service is known: the text has the five lines of
   );
 });
 
-test('a context that is not there is told, whatever name was given', async () => {
+test('a context that does not exist is an error, whatever name was given', async () => {
   const { code, error } = await preview([...comment, ...name, '--context', 'nobody']);
   expect([code, error]).toEqual([2, 'context nobody does not exist']);
 });
@@ -195,7 +195,7 @@ test('a mark within a signed comment stays in it', async () => {
   expect((await run(['comment', 'verify', '--signed', file])).code).toBe(0);
 });
 
-test('a signed file is read also where an editor put a byte order mark in front', async () => {
+test('a signed file is read even if an editor put a byte order mark in front', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'signed.json');
   const signing = ['comment', 'sign', ...comment, ...name, '--key-env', 'TRADER', '--out', file];

@@ -25,7 +25,7 @@ function linesOf(...comments: readonly object[]): string {
   return file;
 }
 
-test('a dry run is text for people, the object where JSON or a part of it is asked for, and needs no key', async () => {
+test('a dry run prints text, or the object if JSON or a part of it is asked for, and needs no key', async () => {
   const message = `Example Swap Comment:\nChain: base\nToken Address: ${degen}\nTxn Hash: ${swaps.good}\nComment: gm`;
   const asText = await sign([...base, '--dry-run']);
   expect([asText.code, asText.err]).toEqual([0, '']);
@@ -61,7 +61,7 @@ test('a dry run of many comments shows each and signs none', async () => {
   expect(existsSync(out)).toBe(false);
 });
 
-test('what is odd about a comment is warned of where it is signed, by its line where there are several', async () => {
+test('signing warns of odd comments, with the line if there are several', async () => {
   const one = await sign([...base.map((word) => (word === 'gm' ? ' gm' : word)), ...byEvm, '--json']);
   expect([one.code, one.err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
   const file = linesOf(onBase, { ...onBase, tx: swaps.second, text: 'gm ' });
@@ -101,7 +101,7 @@ test('on a terminal a key is asked for, without showing it, unless one is given'
   expect([given.code, given.out, given.err]).toEqual([0, asked.out, '']);
 });
 
-test('what is signed goes into a file of its owner, over what was there, and the way to post it is told', async () => {
+test('signed comments go into a file of mode 0600 that is replaced, and the command that posts it is printed', async () => {
   const out = join(temporaryFolder(), 'signed.json');
   writeFileSync(out, 'before');
   const refused = await sign([...base, ...byEvm, '--out', out]);
@@ -257,7 +257,7 @@ test('bytes that no library takes for a key are refused without what it said of 
   }
 });
 
-test('a signer is good while it is used, and its key wiped afterwards, also where the use fails', async () => {
+test('a signer works while it is open, and its key is wiped afterwards, even after a failure', async () => {
   const io = { env, signal: new AbortController().signal, system: { platform: 'linux' }, in: {} };
   const context = { io, options: {} } as never;
   const fields = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk, commentText: 'gm' } as const;

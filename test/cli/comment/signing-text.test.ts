@@ -73,7 +73,7 @@ test('9999 UTF-16 units are taken and more refused, typed or in a file', async (
   expect((await run([...words, '--text', ''])).code).toBe(2);
 });
 
-test('the preview numbers the lines, marks empty ones, counts, and warns of what cannot be seen', async () => {
+test('the preview numbers the lines, marks empty ones, counts, and warns of invisible characters', async () => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--layout', 'blank-line'];
   const { out } = await run([...words, '--dry-run', '--text', 'a\u202eb\r\n\u200bc e\u0301\n']);
   expect(out.split('\n')).toEqual([
@@ -118,7 +118,7 @@ test.each([
   expect(out).toContain(`warning: the comment has characters that cannot be seen: ${codes.join(', ')}\n`);
 });
 
-test('a comment with lines that read like fields stays behind its bar, also where the terminal breaks a line', async () => {
+test('a comment with lines that read like fields stays behind its bar, even if the terminal breaks a line', async () => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run', '--text'];
   const { out } = await run([...words, 'gm\nTxn Hash: 0xdead\u2028Chain: solana\rChain: bsc']);
   expect(out).toContain(
@@ -130,7 +130,7 @@ test('a comment with lines that read like fields stays behind its bar, also wher
   );
 });
 
-test('what was signed is shown so in every place: result, batch, and a service that answers with another text', async () => {
+test('the signed text is shown with its codes everywhere: result, batch, and a service that answers with another text', async () => {
   const words = [
     'comment',
     'sign',

@@ -93,7 +93,7 @@ test('the key may come from stdin while the comment is typed, and the comment wh
   expect(one).toBe(other);
 });
 
-test('a signature made elsewhere goes out as it is; where the text is known its mismatch is warned of', async () => {
+test('a signature made elsewhere is sent unchanged; if the text is known, a mismatch is a warning', async () => {
   const service = await storing();
   const { signature } = JSON.parse(readFileSync(await signedFile([...swap, ...name, ...byEvm]), 'utf8'));
   const fitting = ['--signature', signature, '--signer', evmTrader.address];
@@ -118,7 +118,7 @@ test('a signature made elsewhere goes out as it is; where the text is known its 
   ]);
 });
 
-test('a service name that cannot be is refused also where the signature was made elsewhere', async () => {
+test('an impossible service name is refused even if the signature was made elsewhere', async () => {
   const { code, err } = await post([...swap, ...given, '--service-name', ' Example'], { env: unused });
   expect([code, err]).toEqual([2, 'error: --service-name  Example: must be one line without spaces around it\n']);
 });
@@ -152,7 +152,7 @@ test('a Solana signature that is not in base58 is not posted', async () => {
   expect([code, err]).toEqual([12, expect.stringContaining(`${file} was not posted: ${problem}`)]);
 });
 
-test('a file that is signed for another name or another layout is not posted, unless it is said again', async () => {
+test('a file that is signed for another name or another layout is not posted, unless both are given', async () => {
   const service = await storing();
   const file = await signedFile([...swap, ...name, '--layout', 'blank-line', ...byEvm]);
   const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder() };
@@ -171,7 +171,7 @@ test('a file that is signed for another name or another layout is not posted, un
   expect((await post([...as('other'), ...name], { env: inContext })).code).toBe(0);
 });
 
-test('on a terminal the service is named by its origin, and the text shown where it is known', async () => {
+test('on a terminal the service is named by its origin, and the text shown if it is known', async () => {
   const service = await storing();
   const at = { env: service.env, tty: 100 };
   const known = await post([...swap, ...name, ...given], { ...at, answers: ['n'] });
@@ -249,7 +249,7 @@ test('a curl line is made without a question and without a key of the service', 
   expect((await post([...swap, ...given, '--curl', '--dry-run'], { env })).out).toBe(out);
 });
 
-test('the JSON of the service comes unchanged, and what is odd about a comment is warned of', async () => {
+test('the JSON of the service comes unchanged, and odd comments get a warning', async () => {
   const text = `{"uid":"u-1","timestamp":1.50,"chain":"base","tokenAddress":"${degen}","transactionHash":"${swaps.good}","commentText":" gm","signerAddress":"${evmTrader.address}","more":12345678901234567890}`;
   const service = await answering(text);
   const { code, out, err } = await post([...swap.slice(0, -1), ' gm', ...given, '--json'], { env: service.env });

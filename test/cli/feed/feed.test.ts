@@ -115,7 +115,7 @@ test('links are absolute, keep every other parameter and lead both ways; null wh
   expect(back.items).toEqual(middle.items);
 });
 
-test('a time is taken in place of a cursor, in both directions and exclusively', async () => {
+test('a time is accepted instead of a cursor, in both directions and exclusively', async () => {
   const { symbols } = await sandboxOf(world);
   expect(await symbols(`${alice} --newer-than 2026-11-20T11:04:00Z`)).toEqual(['CAT']);
   expect(await symbols(`${alice} --newer-than 2026-11-20T11:03:59Z`)).toEqual(['CAT', 'FOX']);

@@ -63,7 +63,7 @@ function watching(service: FeedOf, flags: string, tty?: number) {
   return { ended, joined, idle, stop: () => stop.abort() };
 }
 
-test('new cards are printed once each, oldest first, also where they fill several pages', async () => {
+test('new cards are printed once each, oldest first, even if they fill several pages', async () => {
   const service = await feedService();
   arrive(service, 'old1', 'old2', 'old3', 'old4');
   const { ended, joined, idle } = watching(service, '--format ndjson --max 12');
@@ -151,7 +151,7 @@ test('a feed that is empty at first is joined before its first card', async () =
   expect(idsIn((await ended).out)).toEqual(['a', 'b']);
 });
 
-test('network failures, 5xx and 429 are waited out and said once, then nothing is missing', async () => {
+test('network failures, 5xx and 429 are waited out and reported once, then nothing is missing', async () => {
   const service = await feedService();
   arrive(service, 'old');
   const { ended, joined } = watching(service, '--json --max 3');
@@ -199,7 +199,7 @@ test('JSON of another shape ends a watch with exit 13', async () => {
   expect((await ended).code).toBe(13);
 });
 
-test('a service that is down when the watch begins is waited for, and its return is said', async () => {
+test('a watch waits for a service that is down at its start, and says when it is back', async () => {
   const service = await feedService();
   service.faults.push(...Array.from({ length: 6 }, () => 502));
   arrive(service, 'old');

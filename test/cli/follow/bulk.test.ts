@@ -217,7 +217,7 @@ test('a failure in the middle says which lines are applied; --from-line goes on,
   expect(await graph(service)).toEqual([]);
 });
 
-test('a request whose answer never came may be applied: it is said, and its reversal is kept', async () => {
+test('a request whose answer never came may be applied: the error says so, and its reversal is kept', async () => {
   const service = await stub((_, response, count) => {
     if (count === 1) response.end('{"targetProfiles":[]}');
     else response.writeHead(502).end('{"error":"gone"}');
@@ -235,7 +235,7 @@ test('a request whose answer never came may be applied: it is said, and its reve
   expect(service.requests).toHaveLength(2);
 });
 
-test('when the first request is refused its own error is told and no undo file is left', async () => {
+test('when the first request is refused its own error is printed and no undo file is left', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const data = temporaryFolder();
   const stdin = lines([{ addressOrUid: 'ext:u1', targets: ['nobody_has_it'], targetType: 'twitterHandle' }]);

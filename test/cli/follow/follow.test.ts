@@ -95,7 +95,7 @@ test('a wrong follower, a missing key and a body over 5 MB are refused', async (
   expect(await ask(service, 'PUT', `/v1/addresses/${follower}/follow`, large)).toMatchObject({ status: 413 });
 });
 
-test('a profile that follows itself through another of its addresses is told so', async () => {
+test('a profile that follows itself through another of its addresses is refused', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const { code, err } = await run(
     '--sandbox follow add 0xb129d76820940a14c764df8b223d8e39cf94a122 J9j4Jz9rmCoZkLdvkrLD3LVsqycByN8953WDqxFBW8Sp',

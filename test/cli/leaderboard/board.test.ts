@@ -53,7 +53,7 @@ test.each([
   expect(csv.out).toBe('winRate7d,winRate30d\n0.25,0.75\n');
 });
 
-test('of one chain the PnL stands once, and a name is whole where the address has no room', async () => {
+test('with one chain the PnL is shown once, and a name is whole even if the address has no room', async () => {
   const named = { ...profile, name: 'mossyledger.alpha.test' };
   const pnl = { total: 412_000.22, perChain: { base: 412_000.22 } };
   const { env } = await answering({ traders: [{ profile: named, pnl, hasComments: false }] });

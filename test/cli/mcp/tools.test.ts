@@ -84,7 +84,7 @@ test.each([
   expect(textOf(await call(name, input))).toContain(message);
 });
 
-test('a number or a list may come as text, one item for a list, and null for what is unset', async () => {
+test('a number or a list may come as text, one item for a list, and null for an unset input', async () => {
   const call = await caller('--sandbox mcp --allow-writes');
   const plain = textOf(await call('leaderboard_list', { chains: ['solana'], limit: 1 }));
   expect(plain).toContain('Ines');
@@ -95,7 +95,7 @@ test('a number or a list may come as text, one item for a list, and null for wha
   );
 });
 
-test('a saved name stands for an address', async () => {
+test('a saved name works as an address', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
   await run(`alias set @whale ${wallet}`, { env });
   const call = await caller('--sandbox mcp --allow-writes', { env });

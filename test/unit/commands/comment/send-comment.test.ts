@@ -92,7 +92,7 @@ const others: readonly [sent: Partial<SendableComment>, answered: Record<string,
   [{ signerAddress: solanaTrader.address }, { signerAddress: solanaTrader.address.toLowerCase() }],
 ];
 
-test.each(others)('%j is another comment than the answered %j: both are told', async (sent, answered) => {
+test.each(others)('%j is another comment than the answered %j: both are shown', async (sent, answered) => {
   const outcome = await service({ data: { ...stored, ...sent, ...answered } }).sent(sent);
   const [field = ''] = Object.keys(answered);
   const was = { ...comment, ...sent }[field as keyof SendableComment];
@@ -128,7 +128,7 @@ test('what the service refuses, or surely did not get, is not looked up', async 
   }
 });
 
-test('of what the look-up shows only the comment of this signer on this token is the one that was lost', async () => {
+test('of the comments found, only that of this signer on this token is the lost one', async () => {
   const strangers = [
     { ...stored, uid: 'u-2', signerAddress: degen },
     { ...stored, uid: 'u-3', tokenAddress: evmTrader.address },
@@ -162,7 +162,7 @@ test('it is looked for three times, 0.7 and 1.4 s apart, and then was not posted
   expect(await late.sent()).toMatchObject({ comment: { uid: 'u-1' } });
 });
 
-test('what is found in its place with another text is told as such', async () => {
+test('a comment with another text in its place is reported as different', async () => {
   const { sent, asked } = service(lost, [found({ ...stored, commentText: 'gn' })]);
   expect(await sent()).toMatchObject({
     code: 'verification',
@@ -174,7 +174,7 @@ test('what is found in its place with another text is told as such', async () =>
 test.each([
   [new SotraError('not-found', 'no such endpoint'), 'no such endpoint'],
   [new Error('a fault'), 'a fault'],
-])('where the look-up ends with %s nothing is known', async (error, why) => {
+])('if the look-up ends with %s nothing is known', async (error, why) => {
   const { sent, asked } = service(lost, [error]);
   expect(await sent()).toMatchObject({
     code: 'network',
