@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { curlLine } from '../../src/client/preview.ts';
 import { shellLine } from '../../src/client/shell.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';
+import { naughty, sampled, steering } from '../support/hostile/corpus.ts';
 import { isSignedBy } from '../support/openssl-curve.ts';
 import { size, some } from '../support/size.ts';
 import { bonk, degen, evmTrader, solanaTrader, writeKeys } from '../support/traders.ts';
@@ -16,7 +16,6 @@ import { bonk, degen, evmTrader, solanaTrader, writeKeys } from '../support/trad
 /** What can be an argument: anything without a NUL. */
 const words = sampled.filter((text) => !text.includes('\0'));
 const known = [0, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13];
-const steering = (text: string) => steers.exec(withoutProgress(text))?.[0];
 
 /** Command lines with a place for a text. */
 const places: readonly string[][] = [

@@ -7,17 +7,14 @@ import { terminalText } from '../../src/api/safe-text.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/hostile/answers.ts';
-import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';
+import { naughty, rawControl, sampled, steering } from '../support/hostile/corpus.ts';
 import { send, signed } from '../support/listening.ts';
 import { connect, textOf } from '../support/mcp-client.ts';
 import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
-/** The first character that steers a terminal. */
-const steering = (text: string) => steers.exec(withoutProgress(text))?.[0];
-/** The same in rows whose fields tabs part. */
+/** What steers a terminal in tab-separated rows. */
 const inRows = (text: string) => steering(text.replaceAll('\t', ' '));
-const rawControl = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
 let real: ReturnType<typeof realAnswers> | undefined;
 

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { type Random, randomFrom } from '../../src/sandbox/seeded.ts';
+import { seed } from '../support/draw.ts';
 import { run } from '../support/harness.ts';
 import { ask, type SandboxServer, serveSandbox } from '../support/served.ts';
 import { size } from '../support/size.ts';
@@ -20,8 +21,7 @@ interface Document {
   components: { responses: Record<string, Operation['responses'][string]> };
 }
 
-// FUZZ_SEED draws other requests, REQUESTS so many of each operation.
-const seed = process.env['FUZZ_SEED'] ?? '1';
+// FUZZ_SEED changes the requests, REQUESTS how many each operation gets.
 const drawn = Number(process.env['REQUESTS'] ?? size(3, 20));
 
 async function readDocument() {

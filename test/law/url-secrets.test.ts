@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exampleEventId } from '../../src/api/webhook-signature.ts';
+import { contentsOf } from '../support/files.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { until } from '../support/until.ts';
@@ -12,12 +12,9 @@ const destination = 'https://cUser4711:cPass4711@hooks.example.com/in?token=cTok
 
 /** The files of a folder and its folders, with those canaries that each holds. */
 function leaks(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .flatMap((entry) => {
-      const bytes = readFileSync(join(entry.parentPath, entry.name)).toString('latin1');
-      return canaries.filter((canary) => bytes.includes(canary)).map((canary) => `${entry.name}: ${canary}`);
-    });
+  return [...contentsOf(folder)].flatMap(([name, bytes]) =>
+    canaries.filter((canary) => bytes.includes(canary)).map((canary) => `${name}: ${canary}`),
+  );
 }
 
 test('nothing that is kept or shown beside an answer holds what is secret in addresses, headers and their names', async () => {

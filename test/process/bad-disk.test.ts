@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { contentsOf } from '../support/files.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { smallDisk } from '../support/hostile/attack.ts';
 import { fillInbox } from '../support/inbox.ts';
@@ -65,11 +66,9 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
 
 const allIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 
-/** Names and contents of all files, but for empty ones: locks, and logs into which nothing could be written. */
-function contents(folder: string): Record<string, string> {
-  const files = allIn(folder).filter((name) => lstatSync(join(folder, name)).isFile() && !/-(wal|shm)$/.test(name));
-  const texts = files.map((name) => [name, readFileSync(join(folder, name), 'latin1')] as const);
-  return Object.fromEntries(texts.filter(([, text]) => text !== ''));
+/** Names and contents of all files except empty ones: locks, and logs into which nothing could be written. */
+function contents(folder: string): Map<string, Buffer> {
+  return new Map([...contentsOf(folder)].filter(([name, bytes]) => !/-(wal|shm)$/.test(name) && bytes.length > 0));
 }
 
 /** A folder of files to work on, and a service that notes what is changed. */

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { contentsOf } from '../support/files.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { long, some } from '../support/size.ts';
 import { degen, swaps, tradersWorld, writeKeys } from '../support/traders.ts';
@@ -39,12 +40,6 @@ function terminal(argv: string, env: Record<string, string>, folder: string) {
   };
 }
 
-/** Every file below a folder, with its contents. */
-const contents = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true, encoding: 'utf8' })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'utf8')]);
-
 const sign = `comment sign --chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Example`;
 const prompts: readonly { argv: string; asks: string; hidden: boolean }[] = [
   {
@@ -72,7 +67,7 @@ test.skipIf(!hasTmux).each(
     const settings = { contexts: { staging: { baseUrl: service.url } } };
     writeFileSync(join(state, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
     const env = { ...service.env, SOTRA_CONFIG_DIR: state, SOTRA_DATA_DIR: state };
-    const before = contents(state);
+    const before = contentsOf(state);
     const { type, shows, kill, settings: stty, hasCursor } = terminal(argv.replace('KEY', evm), env, folder);
     await shows(asks);
     // What is typed unseen can be waited for only by what is typed after it.
@@ -86,7 +81,7 @@ test.skipIf(!hasTmux).each(
     if (hidden) expect(shown).not.toContain('half-typed');
     const [first, last] = await stty();
     expect([last, hasCursor()]).toEqual([first, true]);
-    expect([contents(state), service.requests]).toEqual([before, []]);
+    expect([contentsOf(state), service.requests]).toEqual([before, []]);
   },
 );
 

@@ -3,17 +3,17 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { listChoices } from '../../src/commands/read-input.ts';
 import { anyCharacter, fc, seed } from '../support/draw.ts';
+import { contentsOf } from '../support/files.ts';
 import { answering, type Outcome, run, stub, temporaryFolder } from '../support/harness.ts';
 import { itemsOf, realAnswers } from '../support/hostile/answers.ts';
-import { oddWords, steers, withoutProgress } from '../support/hostile/corpus.ts';
+import { oddWords, rawControl, steering, steers, withoutProgress } from '../support/hostile/corpus.ts';
 import { harmed } from '../support/hostile/harm.ts';
-import { contentsOf, healthyService, makeState, type Target } from '../support/hostile/state.ts';
+import { healthyService, makeState, type Target } from '../support/hostile/state.ts';
 import { globalFlags, outlines } from '../support/outlines.ts';
 
 // FUZZ_RUNS changes how many, FUZZ_SEED begins at a failure; FUZZ_FILE=config.json harms only the files with that in their names.
 const runs = (count: number) => Number(process.env['FUZZ_RUNS'] ?? count);
 const only = process.env['FUZZ_FILE'] ?? '';
-const rawControl = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
 /** Every exit code that the table of the command line has, but 1: that is a fault of ours. */
 const documented = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 124, 130];
@@ -158,7 +158,7 @@ test.each([
         // Flags that a command does not have, and answers that are no JSON or far from the contract, are told.
         expect([0, 2, 9, 13, ...(status === 200 ? [] : [4, 5, 6, 7, 8])], shown).toContain(code);
         expect(err, shown).not.toMatch(/internal error|\n {4}at /);
-        expect(steers.exec(withoutProgress(err))?.[0], shown).toBe(undefined);
+        expect(steering(err), shown).toBe(undefined);
         const parts = format === '--format ndjson' ? out.split('\n') : [out];
         if (/json/.test(format) && code === 0)
           for (const part of parts) if (part !== '') expect(() => JSON.parse(part), shown).not.toThrow();

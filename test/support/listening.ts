@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { run } from './harness.ts';
+import { type RunOptions, run } from './harness.ts';
 import { until } from './until.ts';
 
 export const secret = 'whsec_test';
@@ -13,6 +13,7 @@ export async function listen(
   more: string | readonly string[] = '',
   secrets = `${secret}\n`,
   env: Record<string, string> = {},
+  clock: Pick<RunOptions, 'now' | 'skipWaits'> = {},
 ) {
   const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
   writeFileSync(file, secrets, { mode: 0o600 });
@@ -24,7 +25,7 @@ export async function listen(
   const onErr = (text: string) => {
     shown.err += text;
   };
-  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder, ...env }, signal: stopping.signal, onErr });
+  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder, ...env }, signal: stopping.signal, onErr, ...clock });
   let early: { code: number; err: string } | undefined;
   ended.then((outcome) => {
     early = outcome;

@@ -1,32 +1,14 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
-import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { bodyOf, listen, send, signed } from '../../support/listening.ts';
 import { until } from '../../support/until.ts';
 
-/** A listener in this process with another clock, or for which waiting takes no time. */
+/** A listener with another clock, or that does not wait. */
 async function listenAt(folder: string, forwardTo: string, clock: { now?: number; skipWaits?: boolean }) {
-  const [file, ready] = [join(folder, 'secret'), join(folder, 'ready')];
-  writeFileSync(file, `${secret}\n`, { mode: 0o600 });
-  rmSync(ready, { force: true });
-  const stopping = new AbortController();
-  const shown = { err: '' };
-  const onErr = (text: string) => {
-    shown.err += text;
-  };
-  const argv = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready} --forward-to ${forwardTo}`;
-  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal, onErr, ...clock });
-  await until(() => existsSync(ready));
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
-  const deliver = (id: string) => send(url, bodyOf(id), signed(bodyOf(id)));
-  const stop = async () => {
-    stopping.abort();
-    await ended;
-  };
-  onTestFinished(stop);
-  return { shown, deliver, stop };
+  const listener = await listen(folder, `--forward-to ${forwardTo}`, undefined, {}, clock);
+  const deliver = (id: string) => send(listener.url, bodyOf(id), signed(bodyOf(id)));
+  return { ...listener, deliver };
 }
 
 const idsOf = (requests: readonly { body: string }[]) => requests.map(({ body }) => JSON.parse(body).events[0].eventId);

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { encodeBase58 } from '../../../src/api/address.ts';
 import { derivePublicKey } from '../../../src/keys/private-key.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../src/sandbox/db/world.ts';
 import { answerer } from '../../../src/sandbox/serve/answer.ts';
+import { contentsOf } from '../files.ts';
 import { run, type Script, type Seen, type Stub, stub, temporaryFolder } from '../harness.ts';
 
 // Made for these tests alone: wherever one of them turns up, something leaks.
@@ -82,12 +83,9 @@ export function secretsIn(text: string): Secret[] {
 
 /** Every file under a folder that holds a secret, in its content or in its name: its path inside the folder, and its mode. */
 export function holdersUnder(folder: string): { file: string; holds: Secret[]; mode: number }[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true, encoding: 'utf8' }).flatMap((entry) => {
-    if (!entry.isFile()) return [];
-    const path = join(entry.parentPath, entry.name);
-    const file = relative(folder, path);
-    const holds = secretsIn(`${file}\n${readFileSync(path, 'latin1')}`);
-    return holds.length === 0 ? [] : [{ file, holds, mode: statSync(path).mode & 0o777 }];
+  return [...contentsOf(folder)].flatMap(([file, bytes]) => {
+    const holds = secretsIn(`${file}\n${bytes.toString('latin1')}`);
+    return holds.length === 0 ? [] : [{ file, holds, mode: statSync(join(folder, file)).mode & 0o777 }];
   });
 }
 

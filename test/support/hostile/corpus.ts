@@ -63,6 +63,11 @@ export const steers =
 /** What a terminal shows on stderr, without the lines of progress that draw themselves anew where an answer takes long. */
 export const withoutProgress = (err: string): string => err.replaceAll(/\x1b\[(?:\?25[hl]|\?2026[hl]|\d*G|2K|1A)/g, '');
 
+/** The first character that steers a terminal. */
+export const steering = (text: string): string | undefined => steers.exec(withoutProgress(text))?.[0];
+
+export const rawControl = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
+
 /** Words of a command line, parts of an address and values of variables that a reader may trip over. */
 export const oddWords = [
   ...[

@@ -1,8 +1,9 @@
 import { createCipheriv, pbkdf2Sync } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { cardOf } from '../feed-cards.ts';
+import { filesIn } from '../files.ts';
 import { run, stub } from '../harness.ts';
 import { fillInbox } from '../inbox.ts';
 import { ask, serveSandbox } from '../served.ts';
@@ -296,15 +297,4 @@ export async function makeState(
   const signed = await run(`${sign} --text gm --key-file ${folder}/evm.hex --json`);
   write('signed.json', signed.out);
   return targetsOf(found);
-}
-
-/** The files below a folder, by their paths in it. */
-function filesIn(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile()).sort();
-}
-
-/** The files below a folder with what they hold. */
-export function contentsOf(folder: string): Map<string, Buffer> {
-  return new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name))]));
 }
