@@ -80,7 +80,7 @@ function scans(db: Db, sql: string, params: readonly SqlValue[]): string[] {
   });
 }
 
-test('what is much asked for reads no big table from end to end', async () => {
+test('frequent requests read no big table from end to end', async () => {
   const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
   keepTotals(db, largeNow);
   try {

@@ -82,7 +82,7 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   ['leaderboard list --retries many', '--retries many: must be a whole number from 0 to 20'],
 ];
 
-test('what is wrong is refused before any request, with what was meant', async () => {
+test('wrong input is refused before any request, with a suggestion', async () => {
   const service = await answering({ traders: [] });
   for (const [argv, message, hint] of refused) {
     const { code, out, err } = await run(argv, { env: service.env });
@@ -93,7 +93,7 @@ test('what is wrong is refused before any request, with what was meant', async (
   expect(service.requests).toEqual([]);
 });
 
-test('coins of hyperliquid and tokens of a chain that the document does not name are sent as typed', async () => {
+test('coins of hyperliquid and tokens of a chain that the document does not name are passed through unchanged', async () => {
   const service = await answering([]);
   for (const token of ['hyperliquid 0x12', 'hyperliquid @107', 'sui 0x2::sui::SUI'])
     expect((await run(`token comments ${token}`, { env: service.env })).code).toBe(0);

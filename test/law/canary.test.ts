@@ -34,7 +34,7 @@ interface Line {
 const swap = `--chain base --tx ${swaps.good} --token ${degen} --service-name Example --text gm`;
 const onSolana = `--chain solana --tx ${swaps.solana} --token So11111111111111111111111111111111111111112 --service-name Example --text gm`;
 
-/** The commands that are given a secret, beyond their examples. */
+/** Lines of the commands that handle a secret, instead of their examples. */
 const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   'comment sign': [
     { argv: `${swap} --key-file @evm.hex` },
@@ -120,7 +120,7 @@ const lines: readonly Line[] = outlines.flatMap(({ words, examples }) => {
   return (ofOwn ?? plain.map((line) => ({ ...line, stdin: entry }))).map((line) => ({ ...line, command }));
 });
 
-/** Every way of printing; all of the flags that every command takes stand here, or in the list below. */
+/** Every way of printing; each global flag is here or in `otherFlags`. */
 const ways: readonly string[] = [
   '',
   '--json',
@@ -140,12 +140,12 @@ const ways: readonly string[] = [
   '--quiet --yes --no-input',
 ];
 
-/** Flags that do not touch what is printed, or are in every line. */
+/** Flags that do not change the output, or are in every line. */
 const otherFlags = ['context', 'sandbox', 'base-url', 'columns', 'timeout', 'retries', 'rate'];
 
 const asJson = /--json|--format ndjson|--jq/;
 
-/** What stdout may show, because the line asks for it. */
+/** Lines that ask for a secret on stdout. */
 const asked: readonly { command: string; when: RegExp }[] = [
   // A secret is the result of these for machines, where no --secret-file takes it.
   { command: 'webhook register', when: asJson },
@@ -155,11 +155,11 @@ const asked: readonly { command: string; when: RegExp }[] = [
   { command: 'request', when: /./ },
 ];
 
-/** Answers of no shape of the contract, which machines get as they came; but not those of commands that know secrets. */
+/** Answers of an unknown shape, which JSON output passes through unchanged, except in commands that handle secrets. */
 const foreign = ['echo in another shape', 'echo in a list'];
 const knowing = ['webhook list', 'webhook register', 'webhook sync', 'webhook add-addresses'];
 
-/** Those that go on until they are told to stop. */
+/** Commands that run until they are stopped. */
 const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'ui'];
 
 let files = 0;
@@ -169,7 +169,7 @@ function maySing({ command }: Line, argv: string, answer: string): boolean {
   return asked.some((each) => each.command === command && each.when.test(argv));
 }
 
-/** Runs a line one way; the secrets that it shows without being asked to, and those that it was asked for. */
+/** Runs a line one way and expects no secret that it did not ask for; returns the secrets on stdout. */
 async function sing(line: Line, way: string, answer: string, world: CanaryWorld) {
   const place = (text: string) =>
     text
@@ -193,13 +193,13 @@ async function sing(line: Line, way: string, answer: string, world: CanaryWorld)
   return shown.map((secret: Secret) => `${line.command}: ${secret}`);
 }
 
-test('every flag that every command takes is tried, or known not to print', () => {
+test('every global flag is tried, or known not to change the output', () => {
   const flags = globalFlags.map(({ flag }) => flag);
   const tried = (flag: string) => otherFlags.includes(flag) || ways.some((way) => way.includes(`--${flag}`));
   expect(flags.filter((flag) => !tried(flag))).toEqual([]);
 });
 
-test('no command, in any way of printing and against any echo, shows a secret or writes it down', async () => {
+test('no command prints or stores a secret, in any way of printing and whatever the service echoes', async () => {
   const world = await canaryWorld();
   const sung = new Set<string>();
   const answers = ['healthy', ...Object.keys(echoScripts)];
@@ -216,7 +216,7 @@ test('no command, in any way of printing and against any echo, shows a secret or
     for (const [turn, way] of chosen.entries()) await one(way, answers[(index + turn) % answers.length] ?? '');
     await one('--verbose', 'healthy');
   }
-  // The canary sings when asked to: what finds nothing would find nothing anywhere.
+  // These were asked for: the search does find secrets.
   expect([...sung]).toEqual(expect.arrayContaining(['request: webhook secret', 'webhook list: webhook secret']));
   expect(strayIn(world)).toEqual([]);
   expect(holdersUnder(world.outputs).map(({ file }) => file)).toContain('config/config.json');
@@ -236,24 +236,24 @@ const calls: readonly [name: string, input: Record<string, unknown>][] = [
   ['verify_webhook', { header: 't=1,v1=x', body: `{"secret":"${namedSecret}"}` }],
 ];
 
-test('no answer of a tool holds a secret, nor what is said beside it, whatever the service answers', async () => {
+test('no result of an MCP tool, notice or question contains a secret, whatever the service answers', async () => {
   const world = await canaryWorld();
-  let said = '';
+  let shown = '';
   const secrets = `--key evm --password-file ${world.input('password')} --secret-file ${world.input('hook.secret')}`;
   const { client, close } = await connect(`mcp --verbose --retries 0 --allow-writes --allow-signing ${secrets}`, {
     env: world.env,
     skipWaits: true,
     onErr: (text) => {
-      said += text;
+      shown += text;
     },
     client: { capabilities: { elicitation: {} } },
     prepare: (made) =>
       made.setRequestHandler('elicitation/create', async ({ params }) => {
-        said += params.message;
+        shown += params.message;
         return { action: 'accept', content: { confirm: true } };
       }),
   });
-  said += JSON.stringify(await client.listTools());
+  shown += JSON.stringify(await client.listTools());
   for (const script of [world.healthy, ...some(Object.values(echoScripts), 2)]) {
     world.answerAs(script);
     for (const [name, input] of calls) {
@@ -262,7 +262,7 @@ test('no answer of a tool holds a secret, nor what is said beside it, whatever t
     }
   }
   const { out } = await close();
-  expect(secretsIn(said)).toEqual([]);
+  expect(secretsIn(shown)).toEqual([]);
   for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc', '2.0');
   expect(strayIn(world)).toEqual([]);
 });
@@ -270,7 +270,7 @@ test('no answer of a tool holds a secret, nor what is said beside it, whatever t
 const eventOf = (id: string, eventType: string) => JSON.stringify({ events: [{ eventId: id, eventType }] });
 const [card, copy] = [eventOf('one', 'new-feed-item'), eventOf('two', 'copyswap')];
 
-/** What is sent to a listener, and the status of its answer. */
+/** Requests to a listener, and the status of its answer. */
 const deliveries: readonly [status: number, body: string, headers: () => Record<string, string>][] = [
   [200, card, () => signed(card, webhookSecret)],
   [200, copy, () => signed(copy, namedSecret)],
@@ -281,7 +281,7 @@ const deliveries: readonly [status: number, body: string, headers: () => Record<
   [413, `"${'x'.repeat(5 * 1024 * 1024)}"`, () => signed('', webhookSecret)],
 ];
 
-/** Runs a listener that sends on to a service with that answer; what it printed, and all that it answered and sent on. */
+/** Runs a listener that forwards to a service with that answer; returns what it printed, answered and forwarded. */
 async function listenOnce(name: string, words: string, script: Script, world: CanaryWorld) {
   const ready = join(world.outputs, `ready-${name}.json`);
   const argv = `webhook listen --port 0 --name ${name} --secret-file ${world.input('hook.secret')} --ready-file ${ready} ${words}`;
@@ -317,7 +317,7 @@ const listening: readonly [words: string, answer: string][] = [
   ['--quiet', 'echo cut in the key'],
 ];
 
-test('webhook listen shows no secret, writes none down and sends none on, whatever arrives and whoever takes it', async () => {
+test('webhook listen prints, stores and forwards no secret, whatever arrives and however its targets answer', async () => {
   const world = await canaryWorld();
   for (const [index, [words, answer]] of some(listening, 2).entries()) {
     const to = `--forward-to ${world.service.url}/hook --route copyswap=${world.service.url}/copies ${words}`;
@@ -332,7 +332,7 @@ test('webhook listen shows no secret, writes none down and sends none on, whatev
   expect(strayIn(world)).toEqual([]);
 });
 
-test('the secret itself in the place of its file is not repeated', async () => {
+test('a secret given instead of its file is not repeated', async () => {
   for (const argv of [
     `webhook listen --port 0 --secret-file ${namedSecret}`,
     `webhook verify --header t=1,v1=x --secret-file ${namedSecret}`,
@@ -344,7 +344,7 @@ test('the secret itself in the place of its file is not repeated', async () => {
   }
 });
 
-test('the password in an address that deliveries are sent on to is not shown', async () => {
+test('the password in the address of a target is not shown', async () => {
   const world = await canaryWorld();
   const to = `--forward-to ${world.service.url.replace('//', '//me:hunter2@')}/hook`;
   const broken: Script = (_, response) => response.destroy();

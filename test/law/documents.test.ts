@@ -63,7 +63,7 @@ describe.each(documents)('%s', (name) => {
   const run = blocks.filter((each) => !isRead(each));
 
   // Some thirty commands, of which a busy machine runs one in seconds.
-  test.skipIf(run.length === 0).each(some(['without a context', 'with a context of a service of the reader'], 1))(
+  test.skipIf(run.length === 0).each(some(['without a context', 'with a context of the reader'], 1))(
     'its blocks run as written, one after the other, %s',
     { timeout: 600_000 },
     async (way) => {

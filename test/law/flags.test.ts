@@ -182,8 +182,8 @@ function changedIn(before: Record<string, string>, after: Record<string, string>
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
 }
 
-/** Every file and folder with what is told of it. What SQLite shares between processes, and an empty log, say nothing and come and go. */
-function entriesOf(folder: string, tell: (file: string) => string): Record<string, string> {
+/** Every file and folder with its fingerprint, without the shared memory and empty logs of SQLite, which come and go. */
+function entriesOf(folder: string, fingerprint: (file: string) => string): Record<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
     ({ name, parentPath }) =>
       !name.endsWith('-shm') && !(name.endsWith('-wal') && statSync(join(parentPath, name)).size === 0),
@@ -191,7 +191,7 @@ function entriesOf(folder: string, tell: (file: string) => string): Record<strin
   return Object.fromEntries(
     entries.map((entry) => {
       const path = join(entry.parentPath, entry.name);
-      return [path, entry.isFile() ? tell(path) : 'folder'];
+      return [path, entry.isFile() ? fingerprint(path) : 'folder'];
     }),
   );
 }
@@ -199,7 +199,7 @@ function entriesOf(folder: string, tell: (file: string) => string): Record<strin
 const contents = (folder: string) =>
   entriesOf(folder, (file) => createHash('sha256').update(readFileSync(file)).digest('hex'));
 
-/** Which files there are and when they were last written, which is told sooner than what they hold. */
+/** Which files there are and when they were last written: quicker than their contents. */
 const writings = (folder: string) =>
   entriesOf(folder, (file) => {
     const { ino, size, mtimeNs } = statSync(file, { bigint: true });
@@ -247,7 +247,7 @@ test('whatever the command: --dry-run and --curl show something and change nothi
     for (const flag of new Set([...flags(), ...some(refused, 3)])) {
       const argv = `${typed(lines[nameOf(outline)] ?? '', here)} ${typed(flag, here)}`;
       const { code, out, err } = await run(argv, { env: envOf(outline, here) });
-      // A dry run of sync ends as its --check: with 10 where something would be sent.
+      // A dry run of sync ends as its --check: with 10 if something would be sent.
       const expected = nameOf(outline) === 'webhook sync' && flag === '--dry-run' ? 10 : 0;
       if (refused.includes(flag))
         expect([argv, code, out, err]).toEqual([argv, 2, '', expect.stringContaining(flag.split(' ')[0] ?? '')]);
@@ -282,7 +282,7 @@ test('a command takes the flags about requests exactly where it sends some to th
   expect(sends).toEqual(declared);
 });
 
-test('no command has an option of its own by the name of one of the program, but for the address that context set stores', () => {
+test('no command has an option of its own with the name of a global one, except the base URL that context set stores', () => {
   const own = outlines.flatMap((outline) =>
     outline.fields
       .filter(({ positional, flag }) => !positional && programFlags.some((global) => global.flag === flag))

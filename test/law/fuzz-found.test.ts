@@ -11,20 +11,23 @@ import { uploadFolders } from '../support/upload-place.ts';
 
 // What random input has found, one by one.
 
-test.each(['null', '[]', '5', '"x"', '{}'])('a kept key that is %s is told, and not a fault of ours', async (text) => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, 'keys'));
-  writeFileSync(join(folder, 'keys', 'k.json'), text);
-  const env = { SOTRA_CONFIG_DIR: folder };
-  const listed = await run('key list --json', { env });
-  expect([listed.code, listed.out]).toEqual([0, '[]\n']);
-  expect(listed.err).toContain(join(folder, 'keys', 'k.json'));
-  const exported = await run('key export k', { env });
-  expect([3, 11]).toContain(exported.code);
-  expect(exported.err).toContain(join(folder, 'keys', 'k.json'));
-});
+test.each(['null', '[]', '5', '"x"', '{}'])(
+  'a stored key that is %s is reported, and is no internal error',
+  async (text) => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'keys'));
+    writeFileSync(join(folder, 'keys', 'k.json'), text);
+    const env = { SOTRA_CONFIG_DIR: folder };
+    const listed = await run('key list --json', { env });
+    expect([listed.code, listed.out]).toEqual([0, '[]\n']);
+    expect(listed.err).toContain(join(folder, 'keys', 'k.json'));
+    const exported = await run('key export k', { env });
+    expect([3, 11]).toContain(exported.code);
+    expect(exported.err).toContain(join(folder, 'keys', 'k.json'));
+  },
+);
 
-test('a stored delivery with a header that cannot be sent is told as not taken, and the others go', async () => {
+test('a stored delivery with a header that cannot be sent is reported as not accepted, and the others are sent', async () => {
   const folder = temporaryFolder();
   const bodyOf = (id: string) => Buffer.from(`{"eventId":"${id}","eventType":"copyswap"}`);
   await fillInbox(folder, [

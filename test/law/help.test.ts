@@ -6,7 +6,7 @@ import { outlines } from '../support/outlines.ts';
 
 const widths = [60, 80, 140, 300];
 
-/** Lines that are typed as they stand, and so are never broken. */
+/** Lines to copy, which are never broken. */
 const isPasted = (line: string) => /^ {2}(sotra|#|GET|POST|PUT|DELETE|\{) ?/.test(line);
 
 let texts: Promise<Map<string, string>> | undefined;
@@ -52,7 +52,7 @@ test('help is as wide as the terminal, to 100 columns', async () => {
   expect(await widest(300)).toBe(await widest(100));
 });
 
-test('no help is longer than 60 lines at 80 columns, and that of the program has 48 at most', async () => {
+test('no help is longer than 60 lines at 80 columns, and the help of the program has 48 at most', async () => {
   const all = new Map(await helpTexts());
   const groups = new Set(outlines.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' '))));
   const others = [...[...groups].map((group) => `${group} --help`), ...topics.map((topic) => `help ${topic}`)];

@@ -51,7 +51,7 @@ const places: readonly string[][] = [
   ['TEXT'],
 ];
 
-test('in any place of a command line: taken or refused, and told without steering the terminal', async () => {
+test('odd text anywhere in a command line is accepted or refused, and no message steers the terminal', async () => {
   const { env } = await answering({ traders: [] });
   const folder = temporaryFolder();
   const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
@@ -65,7 +65,7 @@ test('in any place of a command line: taken or refused, and told without steerin
     }
 });
 
-/** Commands with a word that becomes a part of a path, and what the path must be then. */
+/** Commands with a word X that becomes a segment of the path, and the form of that path. */
 const inPaths: readonly (readonly [argv: string, path: RegExp])[] = [
   ['webhook delete X --yes', /^\/v1\/webhooks\/feed(\/[^/]{2,})?$/],
   ['webhook validate X', /^\/v1\/webhooks\/feed\/[^/]{2,}\/validate$/],
@@ -98,7 +98,7 @@ const dots = [
   '..;',
 ];
 
-test('as dots in a part of a path: they do not change where it is sent', async () => {
+test('dots in a segment of a path do not change where a request is sent', async () => {
   const service = await answering({});
   for (const [argv, path] of inPaths)
     for (const dot of dots) {
@@ -110,7 +110,7 @@ test('as dots in a part of a path: they do not change where it is sent', async (
     }
 });
 
-test('as a comment: its preview shows all that has no ink or turns the text, and no line of it looks like a field', async () => {
+test('the preview of a comment shows characters that are invisible or change direction, and no line of it looks like a field', async () => {
   const tags = [...'pay'].map((each) => String.fromCodePoint(0xe0000 + each.charCodeAt(0))).join('');
   const bytes = [...'send it'].map((each) => String.fromCodePoint(0xe0100 + each.charCodeAt(0) - 16)).join('');
   const blanks =
@@ -128,7 +128,7 @@ test('as a comment: its preview shows all that has no ink or turns the text, and
       expect(line).toMatch(/^\s*\d*\s+(?:Comment: )?\|/);
 });
 
-test('as a name that is set: sent as it was typed, or refused by name', async () => {
+test('a name is passed through unchanged, or refused by its flag', async () => {
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
   for (const text of words.filter((each) => each !== 'null')) {
     const argv = ['profile', 'set-name', 'ext:a', `--name=${text}`, `--avatar-url=${text}`, '--dry-run', '--json'];
@@ -138,7 +138,7 @@ test('as a name that is set: sent as it was typed, or refused by name', async ()
   }
 });
 
-test('as lines of files: each is taken as it is or refused by its line, and the file stays', async () => {
+test('each odd line of a file is accepted unchanged or refused by its number, and the file stays', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'file');
   const { env, requests } = await answering({ uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', follows: 1 });
@@ -167,14 +167,14 @@ test('as lines of files: each is taken as it is or refused by its line, and the 
       writeFileSync(file, content);
       const { code, out, err } = await run(argv, given);
       const shown = [argv, content.slice(0, 99)];
-      // Nothing but a byte order mark is an empty file, and an empty list is done.
+      // A file with only a byte order mark is empty, and an empty list succeeds.
       const isKnown = (content.trim() === '' ? known : known.slice(1)).includes(code);
       expect([...shown, code, isKnown, steering(err + out)]).toEqual([...shown, code, true, undefined]);
       expect(readFileSync(file, 'utf8')).toBe(content);
     }
 });
 
-test('as symbols of imported trades: told again by the sandbox to the last character', async () => {
+test('odd symbols of imported trades come back from the sandbox unchanged', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const texts = naughty.filter((text) => text.trim() === text && text.length < 60 && !/\p{C}/u.test(text));
@@ -204,7 +204,7 @@ interface SignedText {
   signature: string;
 }
 
-/** Whether a trader signed a text: Keccak and ed25519 by @noble, the other curve by Node's OpenSSL; what signs is viem. */
+/** Whether a trader signed a text: Keccak and ed25519 by @noble, the other curve by Node's OpenSSL; the program signs with viem. */
 function isSigned(chain: string, { message, signature }: SignedText): boolean {
   const text = Buffer.from(message, 'utf8');
   if (chain === 'solana') return ed25519.verify(base58.decode(signature), text, base58.decode(solanaTrader.address));
@@ -212,7 +212,7 @@ function isSigned(chain: string, { message, signature }: SignedText): boolean {
   return isSignedBy(Buffer.from(evmTrader.key.slice(2), 'hex'), digest, Buffer.from(signature.slice(2), 'hex'));
 }
 
-test('as comments: each is signed to the last byte, as independent libraries see it', async () => {
+test('odd comments are signed to the last byte, as independent libraries verify', async () => {
   const folder = temporaryFolder();
   const keys = writeKeys(folder);
   const long = ['🌊'.repeat(4999), 'é'.repeat(9999), '\ud7ff\ue000\uffff', '\u{10ffff}', '\u200b', '\u202e'];
@@ -241,7 +241,7 @@ test('as comments: each is signed to the last byte, as independent libraries see
   }
 });
 
-test('as names in the settings: lists, errors and what a shell completes stay safe, and nothing is run', async () => {
+test('odd names in the settings: lists, errors and completions stay safe, and nothing is run', async () => {
   const folder = temporaryFolder();
   const trap = join(folder, 'trap');
   const traps = [
@@ -280,7 +280,7 @@ test('as names in the settings: lists, errors and what a shell completes stay sa
   expect(existsSync(trap)).toBe(false);
 });
 
-/** What a service may call its webhooks, or give as a cursor, so that a shell runs it. */
+/** Names and cursors of a service that a shell would run. */
 const shellTexts = [
   '$(touch$IFS./ran)',
   '`touch ran`',
@@ -301,7 +301,7 @@ const shellTexts = [
 
 const shells = ['bash', 'zsh', 'ksh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
 
-/** What a shell passes to a program for the words of each line, of which nothing must run. */
+/** The arguments that a shell makes of each line; nothing in them may run. */
 function wordsOf(lines: readonly string[], shell = 'bash'): string[][] {
   const cwd = temporaryFolder();
   const show = `show() { printf '%s\\0' "$@"; }`;
@@ -312,12 +312,12 @@ function wordsOf(lines: readonly string[], shell = 'bash'): string[][] {
   return parts.map((part) => part.split('\0').slice(0, -1));
 }
 
-test.each(shells)('as words of a line to copy: %s reads back every one as it was', (shell) => {
+test.each(shells)('%s reads back every word of a line to copy unchanged', (shell) => {
   const all = [...naughty, ...shellTexts].filter((text) => !/\0|\p{Surrogate}/u.test(text));
   expect(wordsOf([shellLine(all)], shell)).toEqual([all]);
 });
 
-test('a curl line is one line, and curl gets the body as it is', () => {
+test('a curl command is one line, and curl gets the body unchanged', () => {
   const url = new URL('http://127.0.0.1:9/');
   const bodies = shellTexts.map((text) => `${JSON.stringify({ text })}\n`);
   const lines = bodies.map((body, index) =>

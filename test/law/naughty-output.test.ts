@@ -18,7 +18,7 @@ const inRows = (text: string) => steering(text.replaceAll('\t', ' '));
 
 let real: ReturnType<typeof realAnswers> | undefined;
 
-/** Answers of the sandbox, asked for once. */
+/** Answers of the sandbox, requested once. */
 function answers() {
   real ??= realAnswers();
   return real;
@@ -33,20 +33,20 @@ interface Shown {
   tty?: number;
 }
 
-/** What a command prints of an answer that has an item for each text. */
+/** Runs a command on an answer that has an item for each text. */
 async function show(answer: Answer, words: string, { all, texts = naughty, tty }: Shown = {}) {
   const { env } = await answering(hostile(answer, all, texts));
   return run(`${answer.argv} ${words}`, { env, ...(tty === undefined ? {} : { tty }) });
 }
 
-/** Text in which nothing is hidden, so that it must come out as it went in. */
+/** Text without hidden characters, which must be printed unchanged. */
 const isPlain = (text: string) => !/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]|[\p{Mn}\p{Me}]{5}/u.test(text);
 
 /** What a spreadsheet would run. */
 const isFormula = (text: string) =>
   /^[\p{Cf}\p{Z}\s]*[=+\-@\t\r\n＝＋－＠]/u.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
 
-test('what is written to a terminal keeps its lines and our colors, and loses all that steers', () => {
+test('terminal output keeps its lines and our colors, and loses all other control sequences', () => {
   const bold = '\u001b[1mTrader\u001b[22m\t\u001b[32m+1\u001b[39m\n';
   expect(terminalText(bold)).toBe(bold);
   expect(terminalText('a\u001b[8mhidden\u001b[0m\u001b[2A\u001b[K\u001b]52;c;AAAA\u0007b\u009b2Jc\u202ed\r\n')).toBe(
@@ -59,7 +59,7 @@ test('what is written to a terminal keeps its lines and our colors, and loses al
   }
 });
 
-test('a table of any width is safe and fits, and its columns stand below each other', async () => {
+test('a table of any width is safe and fits, and its columns are aligned', async () => {
   for (const answer of await lists()) {
     for (const tty of some([40, 60, 80, 140, 300], 2)) {
       const { out, err, code } = await show(answer, '--format table', { tty, texts: sampled });
@@ -86,7 +86,7 @@ test('every other format for people is safe, with charts and --verbose too', asy
         if (words === '--chart' && !/leaderboard list|positions/.test(answer.argv)) continue;
         const { out, err, code } = await show(answer, words, { all, texts: sampled, ...(words && { tty: 100 }) });
         expect([answer.argv, words, inRows(out + err)]).toEqual([answer.argv, words, undefined]);
-        // Of an answer in which even a chain is none, it may say that it cannot show that.
+        // An answer in which even the chain is odd may be reported as not showable.
         expect(all ? [0, 13] : [0]).toContain(code);
       }
 });
@@ -106,7 +106,7 @@ test('records are safe in every format, each text in its place', async () => {
     }
 });
 
-test('csv gives back every text but for controls and what changes its direction, and nothing that a spreadsheet runs', async () => {
+test('csv keeps every text except control and direction characters, and no cell is run by a spreadsheet', async () => {
   for (const answer of await lists()) {
     const { out, code } = await show(answer, `--format csv --columns ${answer.column},${answer.beside}`);
     expect([code, rawControl.test(out)]).toEqual([0, false]);
@@ -121,11 +121,11 @@ test('csv gives back every text but for controls and what changes its direction,
   }
 });
 
-/** A field of our tsv: `\t`, `\n`, `\r` and `\\` stand for tab, newline, return and backslash. */
+/** The text of a field of our tsv, which escapes tab, newline, return and backslash. */
 const tsvField = (text: string) =>
   text.replace(/\\(.)/g, (_, letter: string) => ({ t: '\t', n: '\n', r: '\r' })[letter] ?? letter);
 
-test('tsv and piped rows give back every text in which nothing is hidden, and each row stays one line', async () => {
+test('tsv and piped rows keep every text without hidden characters, and each row is one line', async () => {
   for (const answer of await lists())
     for (const words of ['--format tsv', '']) {
       const { out } = await show(answer, `${words} --columns ${answer.column},${answer.beside}`);
@@ -140,7 +140,7 @@ test('tsv and piped rows give back every text in which nothing is hidden, and ea
     }
 });
 
-test('json and ndjson are what was served, to the last code unit, and hold no raw control', async () => {
+test('json and ndjson equal the answer, to the last code unit, and have no raw control characters', async () => {
   for (const answer of await lists()) {
     const served = hostile(answer, true);
     const whole = await show(answer, '--json', { all: true });
@@ -152,7 +152,7 @@ test('json and ndjson are what was served, to the last code unit, and hold no ra
   }
 });
 
-test('as the reason of an error, as a body that is not JSON and as a header: told without steering, whole in JSON', async () => {
+test('error reasons, bodies that are not JSON and headers are shown without control characters, and whole in JSON', async () => {
   let text = '';
   const replies = [
     [400, () => JSON.stringify({ error: text })],
@@ -176,13 +176,13 @@ test('as the reason of an error, as a body that is not JSON and as a header: tol
     }
     const refusing = await answering({ error: text }, 409);
     const machine = await run('leaderboard list --json', { env: refusing.env });
-    // What is longer is cut, and says how much more there was.
+    // Longer text is cut, and the message says how much is missing.
     expect(JSON.parse(machine.err).error.message.startsWith(text.slice(0, 500))).toBe(true);
     expect(machine.err).not.toMatch(rawControl);
   }
 });
 
-test('as cards that a watch prints live, in a table, as rows and as JSON', async () => {
+test('odd cards that --watch prints are safe in a table and as rows, and unchanged as JSON', async () => {
   const texts = naughty.filter((text) => text.length < 600);
   const cards = texts.map((text, index) => withText(cardOf(`c${index}`, 1_700_000_000 + index), text, false));
   const { env } = await answering({ items: cards.toReversed(), pagination: null });
@@ -202,7 +202,7 @@ test('as cards that a watch prints live, in a table, as rows and as JSON', async
   expect(lines.map((line) => JSON.parse(line))).toEqual(cards);
 });
 
-test('as events that a listener shows as they come, and lists later', async () => {
+test('odd events are safe when a listener prints them, and when they are listed later', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'secret'), 'whsec_test\n');
   const env = { SOTRA_DATA_DIR: folder };
@@ -256,7 +256,7 @@ const inputs: Readonly<Record<string, unknown>> = {
   id: uid,
 };
 
-/** The lines of an answer that hold the canary and are not marked as texts of others. */
+/** The lines of a result that contain the canary and are not marked as untrusted text. */
 function unmarked(text: string): string[] {
   const [first, ...lines] = text.split('\n');
   const isWarned = first === warning;
@@ -267,7 +267,7 @@ function unmarked(text: string): string[] {
   );
 }
 
-test('what a service answers, refuses or names reaches an agent only marked as text of others', async () => {
+test('answers, errors and names of a service reach an agent only marked as untrusted text', async () => {
   const bodies: readonly (readonly [status: number, body: unknown])[] = [
     [400, { error: canary }],
     [404, { error: canary }],
@@ -295,11 +295,11 @@ test('what a service answers, refuses or names reaches an agent only marked as t
   expect(seen.size).toBeGreaterThan(8);
 });
 
-test('a question shows a name without what steers, of a long one both ends, and what it does', async () => {
+test('a question shows a name without control characters, both ends of a long one, and what would be done', async () => {
   const service = await stub((_, response) => response.end('{}'));
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   const texts = some([...sampled, 'x\u001b]52;c;cm0gLXJmIH4=\u0007y', 'x\u202ey\u2066z'], size(30, 900));
-  // What begins with a dash is a flag.
+  // A text that begins with a dash is a flag.
   for (const text of [...texts.filter((each) => !each.startsWith('-')), 'u'.repeat(5000)]) {
     const { err } = await run(['webhook', 'delete', text], { env, tty: 80, answers: ['n'] });
     const question = err.split('\n').find((line) => line.startsWith('Delete webhook'));
@@ -311,6 +311,6 @@ test('a question shows a name without what steers, of a long one both ends, and 
       expect(question.length).toBeLessThan(500);
     }
   }
-  // Of what cannot be a uid the webhooks are listed to choose from.
+  // If the text cannot be a uid, the webhooks are listed to choose from.
   expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
 });

@@ -69,7 +69,7 @@ test('agents and code may name another chain, too', async () => {
   ]);
 });
 
-test('the sandbox takes the chains that it is told of, and refuses others as the service may', async () => {
+test('the sandbox accepts the chains of --chains, and refuses others as the service may', async () => {
   const refused = await run('--sandbox leaderboard list --chains bsc');
   expect([refused.code, refused.err]).toEqual([
     6,

@@ -31,7 +31,7 @@ async function readDocument() {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
   );
-  /** What does not fit in an answer. */
+  /** The mismatches of an answer. */
   const problems = ({ responses }: Operation, status: number, body: unknown): unknown => {
     const named = responses[status] ?? responses['default'];
     const response = document.components.responses[named?.$ref?.split('/').at(-1) ?? ''] ?? named;
@@ -94,7 +94,7 @@ type Values = Record<string, unknown>;
 test('requests drawn from the document get answers that it describes, and no 5xx', async () => {
   const { operations, problems } = await readDocument();
   expect(operations).toHaveLength(27);
-  // The test itself would see a misfit.
+  // The test itself would see a mismatch.
   for (const operation of operations) expect(problems(operation, 200, 'x')).not.toBeNull();
   const service = await serveSandbox();
   const random = randomFrom(`requests ${seed}`);

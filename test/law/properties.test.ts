@@ -89,7 +89,7 @@ test('at every width from 1 to 300 text is cut and broken to fit, and nothing is
   );
 });
 
-test('whatever a delivery holds, its events are told in one safe line each', () => {
+test('whatever a delivery contains, each of its events is shown on one safe line', () => {
   const odd = fc.jsonValue({ maxDepth: 3 });
   const named = fc.record(
     {

@@ -88,7 +88,7 @@ test('a short address is not cut once more', async () => {
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const widths = [60, 80, 140] as const;
 
-/** What is looked at again whenever it changes: each is kept as it stood on a terminal of three widths. */
+/** Screens that are reviewed whenever they change, each stored at three widths. */
 const screens = {
   leaderboard: '--sandbox leaderboard list --limit 8',
   chart: '--sandbox leaderboard list --limit 8 --chart',
@@ -98,14 +98,14 @@ const screens = {
   error: 'leaderboard list --timeframe 7',
 } as const;
 
-test.each(Object.entries(screens))('%s at 60, 80 and 140 columns is what was looked at', async (name, argv) => {
+test.each(Object.entries(screens))('%s at 60, 80 and 140 columns is as reviewed', async (name, argv) => {
   for (const tty of widths) {
     const { out, err } = await run(argv, { env, tty, now });
     await expect(out + err).toMatchFileSnapshot(`screens/${name}-${tty}.txt`);
   }
 });
 
-/** What stands on a terminal of that width when the command line has ended, with the escape codes of its colors. */
+/** The screen of a terminal of that width after a command line has ended, with its color codes. */
 async function capture(argv: string, width: number, env: Readonly<Record<string, string>>): Promise<string> {
   const socket = join(temporaryFolder(), 'tmux');
   const tmux = (...words: string[]) => spawnSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' }).stdout;
@@ -122,7 +122,7 @@ async function capture(argv: string, width: number, env: Readonly<Record<string,
 }
 
 const colors = /\u001b\[[\d;]*m/g;
-/** Moments and ages go on between two looks. */
+/** Times and ages change between two runs. */
 const still = (text: string) =>
   text
     .replaceAll(colors, '')
@@ -136,7 +136,7 @@ test.skipIf(!hasTmux)('a real terminal shows the same (skipped without tmux)', a
     for (const width of some(widths, 1)) {
       const shown = await capture(argv, width, env);
       const { out, err } = await run(argv, { env, tty: width });
-      // On a terminal a note stands where it was written, below its table.
+      // On a terminal a note is below its table.
       const tables = (text: string) => still(text).replaceAll(/\n?\d+ columns? hidden, see --\w+(?=\n|$)/g, '');
       expect([argv, width, tables(shown)]).toEqual([argv, width, tables(out + err)]);
     }

@@ -29,7 +29,7 @@ function sends({ path, body }: Witness, key: string, { params }: Endpoint): bool
   return place === 'path' || body !== undefined;
 }
 
-test('every parameter of every endpoint stands in a row', () => {
+test('every parameter of every endpoint has a row', () => {
   const absent = endpoints.flatMap((endpoint: Endpoint) =>
     Object.entries(endpoint.params)
       .filter(

@@ -18,12 +18,12 @@ import { fillInbox } from '../support/inbox.ts';
 import { long, some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
-// The superuser may do everything: as root, the commands run as nobody.
+// File modes do not bind root: the commands run as nobody then.
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const works = spawnSync(process.execPath, ['bin/sotra.js', '--version'], { ...nobody, env: {} }).status === 0;
 const why = works ? '' : ' (skipped: nobody may not read this folder)';
 
-/** Runs the built program behind some words of a shell, as the user of the tests or as one that file modes bind. */
+/** Runs the built program in a shell, as the user of the tests or as another. */
 function runBuilt(
   argv: string,
   env: Record<string, string>,
@@ -47,7 +47,7 @@ function runBuilt(
 
 const keyed = '--key-file FOLDER/evm.hex --password-file FOLDER/password';
 
-/** What each command keeps, by a pattern of its path; `later` is what reads and writes it when it is there. The first takes the least time. */
+/** The file that each command writes, as a pattern; `later` is the command that reads and writes an existing one. The quickest is first. */
 const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
   settings: { argv: 'context set own --base-url https://a.example.com', file: /config\.json$/ },
   'kept key': { argv: `key import k ${keyed}`, later: `key import k --replace ${keyed}`, file: /keys\/k\.json$/ },
@@ -71,7 +71,7 @@ function contents(folder: string): Map<string, Buffer> {
   return new Map([...contentsOf(folder)].filter(([name, bytes]) => !/-(wal|shm)$/.test(name) && bytes.length > 0));
 }
 
-/** A folder of files to work on, and a service that notes what is changed. */
+/** A folder of files to work on, and a service that records changes. */
 async function place() {
   const folder = temporaryFolder();
   const written: string[] = [];
@@ -96,7 +96,7 @@ async function place() {
   return { folder, written, env: own };
 }
 
-/** A place where something is kept, its path, and what runs the command that reads it, as somebody whom file modes bind. */
+/** A folder with one of those files, and `again`, which runs the command that reads it as a user without root rights. */
 async function keptPlace(name: string) {
   const { folder, written, env } = await place();
   const { argv, file, later = argv } = kept[name] as (typeof kept)[string];
@@ -111,7 +111,7 @@ async function keptPlace(name: string) {
   return { folder, path, written, again };
 }
 
-/** Nothing may be written below a folder. */
+/** Makes all below a folder read-only. */
 function closeFolder(folder: string): void {
   for (const each of ['', ...allIn(folder)]) {
     const file = join(folder, each);
@@ -119,7 +119,7 @@ function closeFolder(folder: string): void {
   }
 }
 
-/** A process may write files of so many KiB, and then gets the errors that a full disk gives. */
+/** Limits the files of a process to so many KiB: larger writes fail as on a full disk. */
 const atMostKib = (kib: number) => `trap '' XFSZ; ulimit -f ${kib}`;
 
 const cases = [
@@ -127,7 +127,7 @@ const cases = [
     { name, harm: 'that may not be read' },
     { name, harm: 'in a folder that may not be written' },
   ]),
-  // The settings have a disk of their own below: what writes them ends by the signal that such a limit sends.
+  // The settings have a test with a small disk below: this limit would end their writer by its signal.
   ...some(['undo file', 'kept key', 'upload state', 'sandbox database'], 1).map((name) => ({
     name,
     harm: 'on a full disk',
@@ -135,7 +135,7 @@ const cases = [
 ];
 
 test.skipIf(!works).each(cases)(
-  `a $name $harm is exit 3, told, and stays; nothing is sent${why}`,
+  `a $name $harm is exit 3 with a message, and stays; nothing is sent${why}`,
   async ({ name, harm }) => {
     const { folder, path, written, again } = await keptPlace(name);
     if (harm === 'that may not be read') chmodSync(path, 0);
@@ -203,7 +203,7 @@ test.each(some(['2>/dev/full', '2>&-', '<&-'], 1))(
   },
 );
 
-test('a log of calls that cannot be written is one note, and the exit code is that of the call', async () => {
+test('a history that cannot be written is one note, and the exit code is the one of the call', async () => {
   const { env } = await place();
   const { code, out, err } = await runBuilt('leaderboard list --json', env, { before: atMostKib(0) });
   expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
@@ -211,19 +211,16 @@ test('a log of calls that cannot be written is one note, and the exit code is th
   expect(JSON.parse((await run('history --json', { env })).out)).toEqual([]);
 });
 
-test.skipIf(!works)(
-  `in a home that may not be written a call is answered and not kept, with one note${why}`,
-  async () => {
-    const home = temporaryFolder();
-    const { env, written } = await place();
-    const { SOTRA_DATA_DIR: _, SOTRA_CONFIG_DIR: __, XDG_CACHE_HOME: ___, ...others } = env;
-    chmodSync(home, 0o555);
-    const { code, out, err } = await runBuilt('leaderboard list --json', { ...others, HOME: home }, nobody);
-    expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
-    expect(err).toMatch(/^warning: this call is not in the history: permission denied[^\n]*\n$/);
-    expect([readdirSync(home), written]).toEqual([[], []]);
-  },
-);
+test.skipIf(!works)(`in a read-only home a call is answered and not kept, with one note${why}`, async () => {
+  const home = temporaryFolder();
+  const { env, written } = await place();
+  const { SOTRA_DATA_DIR: _, SOTRA_CONFIG_DIR: __, XDG_CACHE_HOME: ___, ...others } = env;
+  chmodSync(home, 0o555);
+  const { code, out, err } = await runBuilt('leaderboard list --json', { ...others, HOME: home }, nobody);
+  expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
+  expect(err).toMatch(/^warning: this call is not in the history: permission denied[^\n]*\n$/);
+  expect([readdirSync(home), written]).toEqual([[], []]);
+});
 
 // /proc exists and takes no folder, as some mounts do.
 const unmakeable: readonly (readonly [argv: string, more: Record<string, string>])[] = [
@@ -243,7 +240,7 @@ test.skipIf(!existsSync('/proc/self')).each(some(unmakeable, 1))(
   },
 );
 
-long('a store of deliveries on a disk that cannot be written is read', async () => {
+long('a store of deliveries on a read-only disk can be read', async () => {
   if (!works) return;
   const folder = temporaryFolder();
   await fillInbox(folder, [{ atMs: Date.now(), body: Buffer.from('{"eventId":"one","eventType":"copyswap"}') }]);

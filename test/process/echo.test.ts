@@ -17,7 +17,7 @@ const key = 'Zx9/echo+key-4711';
 /** The key as a service, a proxy or a page of an error repeats it: as it is, and as JSON and addresses escape it. */
 const spellings = ['Zx9/echo+key-4711', 'Zx9\\/echo+key-4711', 'Zx9%2Fecho%2Bkey-4711'];
 
-test.each([400, 401, 404, 429, 500, 502])('a %i that says back the key is told without it', async (status) => {
+test.each([400, 401, 404, 429, 500, 502])('a %i that echoes the key is shown without it', async (status) => {
   for (const spelled of spellings) {
     const body = `{"error":"you sent Bearer ${spelled} to us"}`;
     const service = await stub((_, response) => {
@@ -74,7 +74,7 @@ test('a key of digits leaves numbers alone, and one of fewer than eight characte
   }
 });
 
-test('a redirect with the key in its address is followed, and told without it', async () => {
+test('a redirect with the key in its address is followed, and shown without it', async () => {
   const service = await stub(({ url }, response) => {
     if (url.includes('k=')) response.writeHead(404).end('{"error":"gone"}');
     else response.writeHead(302, { location: `${url}?k=${key}` }).end();
@@ -92,7 +92,7 @@ test.each([
   ['in a page', 200, `<pre>${webhook}</pre>`],
   ['as an error', 500, webhook],
   ['in an error', 400, JSON.stringify({ error: webhook })],
-])("a webhook's secret is not told by an answer that is an error: %s", async (_, status, body) => {
+])("an error answer does not show a webhook's secret: %s", async (_, status, body) => {
   const service = await answering(body, status);
   const { err, code } = await run('webhook list --verbose', { env: service.env });
   expect(code).toBeGreaterThan(5);
@@ -100,7 +100,7 @@ test.each([
   expect(err).not.toContain('whsec_abcd');
 });
 
-test('settings that are damaged are told of without what they hold', async () => {
+test('damaged settings are reported without their contents', async () => {
   const folder = temporaryFolder();
   for (const text of [`{"contexts":{"a":{"apiKey":"${key}"}}`, `{"contexts":{"a":{"apiKey":${key}}}}`, key]) {
     writeFileSync(join(folder, 'config.json'), text);

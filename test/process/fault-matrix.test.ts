@@ -136,7 +136,7 @@ test('a refused connection is exit 9 and said so; nothing was sent, so that POST
   }
 });
 
-test('every command stands in the table of single calls, in that of long ones, or among those that never ask the service', async () => {
+test('every command is in the table of single calls, in the one of long calls, or among those that never call the service', async () => {
   const single = serviceCommands.map(({ name }) => name);
   const long = longCommands.map(({ name }) => name.split('/')[0]);
   const alone =

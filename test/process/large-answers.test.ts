@@ -46,7 +46,7 @@ test('a long list is whole in every format, with one header and its rows counted
   expect(json).toBe(`${JSON.stringify(rows, null, 2)}\n`);
 });
 
-test('a long answer that does not fit is told by its first mismatch', async () => {
+test('a long answer of the wrong shape is reported by its first mismatch', async () => {
   const service = await answering([...many, ...many.map((each) => ({ ...each, uid: 5 }))]);
   const { code, err } = await run('webhook list --strict', { env: service.env });
   expect(code).toBe(13);

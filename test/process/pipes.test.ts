@@ -20,7 +20,7 @@ function startIn(folder: string, argv: readonly string[], env: Record<string, st
   return one;
 }
 
-/** Each place of a file name; `{pipe}` is a pipe that nobody writes to, or reads from. For a secret it is waited for five seconds. */
+/** Every option that takes a file; nobody writes to `{pipe}` or reads from it. Secrets are waited for five seconds. */
 const places = [
   'follow bulk --file {pipe}',
   'webhook register --url http://127.0.0.1:9/h --file {pipe}',
@@ -52,7 +52,7 @@ function filesOf(pid: number | undefined): string[] {
 }
 
 test.skipIf(process.platform !== 'linux').each(some(places, 2))(
-  '%s: a pipe that nobody serves holds no command, which ends with an error or with the signal',
+  '%s: with a pipe that nobody serves the command ends with an error or by the signal',
   async (line) => {
     const service = await stub((_, response) => response.end('[]'));
     const folder = temporaryFolder();
@@ -70,7 +70,7 @@ test.skipIf(process.platform !== 'linux').each(some(places, 2))(
   },
 );
 
-test('a pipe in place of the settings is exit 3 at once', async () => {
+test('a pipe instead of the settings is exit 3 at once', async () => {
   const folder = temporaryFolder();
   execFileSync('mkfifo', [join(folder, 'config.json')]);
   const env = { SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: 'k' };
@@ -78,7 +78,7 @@ test('a pipe in place of the settings is exit 3 at once', async () => {
     expect([argv, (await run(argv, { env })).code]).toEqual([argv, 3]);
 });
 
-/** What a shell runs for one line, in which `sotra` is the built program. */
+/** Runs a line in a shell, in which `sotra` is the built program. */
 function bash(line: string) {
   const folder = temporaryFolder();
   const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
@@ -86,7 +86,7 @@ function bash(line: string) {
   return spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
 }
 
-test('what a shell writes to a pipe is read whole, late and from several', () => {
+test('pipes that a shell fills late are read whole, also several', () => {
   const secretFile = '--secret-file <(sleep 0.3; echo c2VjcmV0)';
   expect(bash(`sotra webhook verify --header t=1,v1=aaaa --file <(echo body) ${secretFile}`).status).toBe(12);
 });
@@ -98,7 +98,7 @@ long('a list and a body that a shell writes to a pipe are read whole', () => {
   expect(bash(`sotra --sandbox request POST /v1/nothing ${body}`).stdout).toContain('{"a":1}');
 });
 
-test('a device or a folder in place of a secret is refused', async () => {
+test('a device or a folder instead of a secret is refused', async () => {
   for (const [file, why] of [
     ['/dev/zero', 'is a pipe, socket or device'],
     ['/', 'is a folder'],
@@ -155,14 +155,14 @@ async function digestOf(pieces: Iterable<string> | AsyncIterable<Uint8Array>): P
   return `${bytes} ${hash.digest('hex')}`;
 }
 
-/** What is read a bit at a time, and only once the pipe is full. */
+/** Reads stdout a bit at a time, and only once the pipe is full. */
 async function* sips({ stdout }: ChildProcess): AsyncGenerator<Uint8Array> {
   if (stdout === null) return;
   let over = false;
   stdout.on('end', () => {
     over = true;
   });
-  // Without a listener Node lets the rest of a stream go when its process has ended.
+  // Without a listener Node drops the rest of a stream when its process has ended.
   stdout.on('readable', () => undefined);
   const tick = () => new Promise((resolve) => setImmediate(resolve));
   // Nobody reads what is buffered here, so that the program cannot write on.

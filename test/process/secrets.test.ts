@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 /** Whether other processes can be looked at. */
 const canLook = existsSync('/proc/self/cmdline');
 
-/** Those that ran before belong to others, and reading about all of them takes long. */
+/** Processes that ran before are not ours, and reading all of them takes long. */
 const older = new Set(canLook ? readdirSync('/proc') : []);
 
 interface Process {
@@ -22,7 +22,7 @@ interface Process {
   environment: string;
 }
 
-/** The processes that carry a variable of that value: all that a command started, also those that it let go. */
+/** The processes with that variable: all that a command started, also detached ones. */
 function processesWith(marker: string): Process[] {
   return readdirSync('/proc').flatMap((name) => {
     if (older.has(name) || !/^\d+$/.test(name)) return [];
@@ -39,7 +39,7 @@ function processesWith(marker: string): Process[] {
 
 const swap = `--chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Example`;
 
-/** Command lines with `@` for a file of the user's; what their processes must be seen to be; what is typed. Some are ended once they were seen. */
+/** Command lines (`@` is the folder of the user's files), the processes that must be seen, and stdin; `lasts`: it is ended once it was seen. */
 const cases: readonly { argv: string; seen: readonly string[]; stdin?: string; lasts?: true }[] = [
   { argv: `comment sign ${swap} --key-stdin`, seen: ['comment sign'], stdin: evmKey },
   {
@@ -61,7 +61,7 @@ const cases: readonly { argv: string; seen: readonly string[]; stdin?: string; l
 ];
 
 test.skipIf(!canLook).each(some(cases, 2))(
-  'no process of $argv has a secret in its line, and what goes on has no key',
+  'no process of $argv has a secret in its line, and none that goes on has the key',
   async ({ argv, seen, stdin = '', lasts }) => {
     const world = await canaryWorld();
     const marker = `CANARY_TREE=${process.pid}-${argv.length}-${Date.now()}`;
@@ -81,7 +81,7 @@ test.skipIf(!canLook).each(some(cases, 2))(
     };
     const ended = new Promise((resolve) => child.once('close', resolve));
     await until(look, `${seen}`);
-    // What it waits for comes once others have seen it.
+    // It gets its stdin once its processes were seen.
     child.stdin.end(stdin);
     if (lasts) child.kill();
     await ended;
@@ -93,7 +93,7 @@ test.skipIf(!canLook).each(some(cases, 2))(
   },
 );
 
-/** What somebody types who has a secret in the line, up to where completion is asked for; all of them make the program be asked. */
+/** Lines with a secret, up to the place of completion; each makes the shell run the program. */
 const typed: readonly string[] = [
   `SOTRA_API_KEY='${apiKey}' sotra --context sta`,
   `OTHER=1 SOTRA_API_KEY=${evmKey} sotra profile get @wha`,
@@ -105,7 +105,7 @@ const typed: readonly string[] = [
 const onTerminal = { keys: (line: string) => `\x15${line}\t`, end: '\x15exit\r' };
 const prompt = 'ready> ';
 
-/** Each shell: what it is started with and told first, the keys that complete a line, and those that end it. */
+/** How each shell is started and set up, the keys that complete a line, and those that end it. */
 const shells = {
   // On a terminal of its own, so that readline finds and cuts the line.
   bash: {
@@ -137,7 +137,7 @@ for (const [name, { argv, setUp, keys, end }] of some(Object.entries(shells), 1)
       const at = (file: string) => join(world.outputs, file);
       for (const folder of ['home', 'tmp']) mkdirSync(at(folder));
       writeFileSync(at('script'), (await run(`completion ${name}`)).out);
-      // The program as the shell finds it, which writes down how it was called and by whom.
+      // The program that the shell finds; it logs how it was called and by which process.
       const bin = temporaryFolder();
       const [program, log] = [join(bin, 'sotra'), join(bin, 'calls')];
       const look = "{ cat /proc/$$/cmdline /proc/$$/environ /proc/$PPID/cmdline | tr '\\0\\n' '  '; echo; }";
@@ -161,7 +161,7 @@ for (const [name, { argv, setUp, keys, end }] of some(Object.entries(shells), 1)
           SCRIPT: at('script'),
           SOTRA_CONFIG_DIR,
           SOTRA_DATA_DIR,
-          // As the user has it in his profile.
+          // As users export it in their profile.
           SOTRA_API_KEY: apiKey,
           LC_ALL: 'C.UTF-8',
           TERM: 'xterm',

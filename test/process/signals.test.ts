@@ -162,7 +162,7 @@ test.each(some(signals, 1))(
     holder.exec('ROLLBACK');
     holder.close();
     expect(printed).toEqual({ out: '', err: expect.stringContaining('interrupted') });
-    // What has the log open runs still.
+    // A process with the log open is still running.
     const open = `ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c '${folder}/' || true`;
     await expect.poll(async () => Number((await execute('bash', ['--norc', '-c', open])).stdout)).toBe(0);
     expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox-ready.json'))).toBe(false);

@@ -142,7 +142,7 @@ test.each(some(cases, 12))(
   },
 );
 
-test('a key file that cannot be read is told by key list, and the other keys are shown', async () => {
+test('a key file that cannot be read is reported by key list, and the other keys are shown', async () => {
   const folder = temporaryFolder();
   const keys = writeKeys(folder);
   const env = { SOTRA_CONFIG_DIR: folder };

@@ -150,7 +150,7 @@ const certified = {
   expired: [localhost, '2021-01-01'],
 } as const;
 
-/** Which server is asked how, whom the program trusts, the exit code and what it says. */
+/** Which server is called and how, the certificates that the program trusts, the exit code and the message. */
 const rows: readonly (readonly [server: string, place: string, trusted: string, code: number, says: string])[] = [
   ['named', 'tls://localhost', 'named', 3, 'the inbox TLS does not exist at localhost:'],
   ['numbered', 'tls://127.0.0.1', 'numbered', 3, 'the inbox TLS does not exist at 127.0.0.1:'],
@@ -177,7 +177,7 @@ describe.skipIf(findNats() === undefined)(`an inbox behind TLS (${findNats() ? '
     rmSync(folder, { recursive: true });
   });
 
-  test('is reached where its certificate is trusted, in time and of that host; what is wrong is said', async () => {
+  test('is reached if its certificate is trusted, valid now and for that host; otherwise the error says why', async () => {
     const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
     await Promise.all(
       some(rows, 3).map(async ([server, place, trusted, code, says]) => {

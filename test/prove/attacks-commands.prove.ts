@@ -31,7 +31,7 @@ const fillings: readonly [what: string, text: string][] = [
   ['marks that join', '\u0301'],
 ];
 
-test.each(fillings)('an error of %s, 4 MB of them, is told within seconds', async (_, text) => {
+test.each(fillings)('an error with 4 MB of %s is reported within seconds', async (_, text) => {
   const times = (megabytes: number) => text.repeat((megabytes * megabyte) / Buffer.byteLength(text));
   for (const [status, code, body] of [
     [400, 6, times(4)],
@@ -150,7 +150,7 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('what the first command makes is its user\u2019s alone, whatever the umask', async () => {
+test('files of the first commands are private to the user, whatever the umask', async () => {
   for (const umask of ['000', '022']) {
     const home = temporaryFolder();
     const service = await answering({ traders: [] });
@@ -222,7 +222,7 @@ test('a write lock that another process holds on the sandbox keeps no reader wai
   try {
     db.run('BEGIN IMMEDIATE');
     const headers = { authorization: 'Bearer sandbox-key-a' };
-    // What writes waits for the lock, and only that.
+    // Only writers wait for the lock.
     const follow = { method: 'PUT', headers, body: '{"targets":["ext:b"]}' };
     const writing = fetch(`${sandbox.url}/v1/addresses/ext:a/follow`, follow).catch(() => undefined);
     await Promise.race([writing, delay(200)]);

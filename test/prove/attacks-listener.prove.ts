@@ -12,7 +12,7 @@ const group = nested(3000);
 
 const deep: readonly [what: string, body: string][] = [
   ['nine groups of 3,000 arrays', `[${Array(9).fill(group).join(',')}]`],
-  ['nine groups that stand side by side', group.repeat(9)],
+  ['nine groups side by side', group.repeat(9)],
   ['thirteen groups of 3,000 arrays', `[${Array(13).fill(group).join(',')}]`],
   ['10,000 arrays', nested(10_000)],
   ['10,000 objects', nested(10_000, '{"a":', '}').replace('{"a":}', '{}')],

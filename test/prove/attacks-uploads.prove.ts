@@ -88,7 +88,7 @@ test.each([
 const isRoot = process.getuid?.() === 0;
 
 test.runIf(isRoot)(
-  'a disk that fills up while the webhook is made: its uid is told, and the same command finds it',
+  'a disk that fills up while the webhook is made: its uid is shown, and the same command finds it',
   {},
   async () => {
     const disk = smallDisk(1);
@@ -118,7 +118,7 @@ test.runIf(isRoot)(
   },
 );
 
-test('a registration whose secret is told once, killed at any of its writes, loses nothing that it has', async () => {
+test('a registration whose secret is returned once, killed at any of its writes, loses nothing that it has', async () => {
   const [found] = fileCases.filter(({ name }) => name === 'webhook register, its secret told once');
   if (found === undefined) throw new Error('the case is gone');
   const { kills, failures } = await killEverywhere(found, { most: 12 });

@@ -11,11 +11,11 @@ import { harmed } from '../support/hostile/harm.ts';
 import { healthyService, makeState, type Target } from '../support/hostile/state.ts';
 import { globalFlags, outlines } from '../support/outlines.ts';
 
-// FUZZ_RUNS changes how many, FUZZ_SEED begins at a failure; FUZZ_FILE=config.json harms only the files with that in their names.
+// FUZZ_RUNS sets the number of runs, FUZZ_SEED repeats a failure; FUZZ_FILE=config.json damages only files with that in their names.
 const runs = (count: number) => Number(process.env['FUZZ_RUNS'] ?? count);
 const only = process.env['FUZZ_FILE'] ?? '';
 
-/** Every exit code that the table of the command line has, but 1: that is a fault of ours. */
+/** Every documented exit code except 1, an internal error. */
 const documented = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 124, 130];
 
 /** Runs in a folder of its own: some of the words are taken for files to write. */
@@ -25,7 +25,7 @@ function moveAway(): void {
   onTestFinished(() => process.chdir(here));
 }
 
-/** They go on until they are told to stop, or start a process of their own. */
+/** Commands that run until they are stopped, or start a process of their own. */
 const lasting = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook replay', 'webhook trigger', 'ui'];
 const known = outlines.filter(({ words }) => !lasting.includes(words.join(' ')));
 
@@ -47,7 +47,7 @@ const word = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 12 }).map((text) => Buffer.from(text.replaceAll('\0', '')).toString()),
 );
 
-/** A command with some of its flags and arguments, some of everybody's, and what does not belong there. */
+/** A command with some of its flags and arguments, some global flags, and odd words. */
 const line = fc.constantFrom(...known).chain(({ words, fields }) => {
   const own = fields.map(({ flag, positional, kind }) => {
     const choices = listChoices({ kind });
@@ -70,7 +70,7 @@ const line = fc.constantFrom(...known).chain(({ words, fields }) => {
   return parts.map((chosen) => [...words, ...chosen.flat()]);
 });
 
-test('no command line ends in a fault of ours, and JSON mode keeps its word', async () => {
+test('no command line ends in an internal error, and --json prints JSON', async () => {
   const service = await answering({ traders: [], items: [] });
   const folder = temporaryFolder();
   moveAway();
@@ -84,7 +84,7 @@ test('no command line ends in a fault of ours, and JSON mode keeps its word', as
     // A report of what is wrong is a result, and on stdout; else stderr is one error.
     if (code !== 0 && argv.includes('--json')) expect(() => JSON.parse(out === '' ? err : out), shown).not.toThrow();
     expect(out + err, shown).not.toContain('\u001b[31m');
-    // JSON is the text as it is; what people read turns no writing around.
+    // JSON has the text unchanged; output for people has no character that changes direction.
     if (!/json/.test(argv.join(' '))) expect(out + err, shown).not.toContain('\u202e');
   });
   await fc.assert(property, { numRuns: runs(10_000), seed });
@@ -93,7 +93,7 @@ test('no command line ends in a fault of ours, and JSON mode keeps its word', as
 const formats = ['', '--json', '--format ndjson', '--format table', '--format csv', '--format tsv', '--chart'];
 const more = ['--strict', '--all --json', '--jq .', '--verbose'];
 
-/** What is around one thing by the thousand, and the things. */
+/** Frames around thousands of one unit, and the units. */
 const frames = [
   ['', ''],
   ['[', '0]'],
@@ -111,7 +111,7 @@ test.each([
   ['long', runs(150), 30_000],
   ['very long', runs(20), 1_000_000],
 ])(
-  'whatever the service answers, %s, it is shown or told in time, and steers no terminal',
+  'whatever the service answers, %s, is shown or reported in time, and steers no terminal',
   async (_, numRuns, bytes) => {
     const { lists, records } = await realAnswers();
     const made = lists.map((list) => {
@@ -155,7 +155,7 @@ test.each([
         const { code, out, err } = await run(words, { env: all, skipWaits: true, signal, ...(tty && { tty }) });
         const shown = `${words} of ${JSON.stringify(content.toString('latin1').slice(0, 3000))} ended with ${code}: ${err.slice(0, 500)}`;
         expect(process.cpuUsage(startedCpu).user / 1e6, shown).toBeLessThan(10);
-        // Flags that a command does not have, and answers that are no JSON or far from the contract, are told.
+        // Flags that a command does not have, and answers that are no JSON or far from the contract, are reported.
         expect([0, 2, 9, 13, ...(status === 200 ? [] : [4, 5, 6, 7, 8])], shown).toContain(code);
         expect(err, shown).not.toMatch(/internal error|\n {4}at /);
         expect(steering(err), shown).toBe(undefined);
@@ -197,7 +197,7 @@ function caseOf(target: Target, valid: ReadonlyMap<string, Buffer>) {
   });
 }
 
-test('whatever is in the files it reads and in its variables, it says so and changes nothing', async () => {
+test('whatever is in its files and variables, a command reports it and changes nothing', async () => {
   const service = await healthyService();
   const state = temporaryFolder();
   const targets = (await makeState(state, service)).filter(({ file }) => file.includes(only));
@@ -254,7 +254,7 @@ function checkFile(
 ): void {
   const mayChange = target.changes?.includes(argv) === true;
   const now = after.get(target.file);
-  // An empty database is whole: who opens it makes its tables, also to find nothing in them (exit 5).
+  // An empty database is valid: opening it makes its tables, also if nothing is found in them (exit 5).
   if (target.file.endsWith('.db') && before.length === 0 && (code === 0 || code === 5)) return;
   if (!mayChange || (code !== 0 && /config\.json|keys/.test(target.file)))
     expect(now?.equals(before), `${shown}\nthe file was changed`).toBe(true);
@@ -262,7 +262,7 @@ function checkFile(
     expect(restOf(argv, now), `${shown}\nthe rest of the settings was changed`).toBe(restOf(argv, before));
 }
 
-/** What a change of one alias or one context leaves alone, as text: what is nested deep would take a comparison of objects too much stack. */
+/** The settings that a change of one alias or context keeps, as text: to compare deeply nested objects would take too much stack. */
 function restOf(argv: string, bytes: Buffer | undefined): string {
   const text = bytes === undefined ? '{}' : new TextDecoder().decode(bytes);
   const { version: _, current: __, aliases = {}, contexts = {}, ...others } = JSON.parse(text);

@@ -49,7 +49,7 @@ test('a large import into an empty world, the same rows in small files, and a la
   const rows = Array.from({ length: count }, (_, index) => row(index));
   const world = () => ({ SOTRA_DATA_DIR: temporaryFolder() });
   const [large, small, late] = [world(), world(), world()];
-  // Every hundredth row stands in the file twice.
+  // Every hundredth row is in the file twice.
   const doubled = rows.flatMap((each, index) => (index % 100 === 0 ? [each, each] : [each]));
   expect(await imported(large, doubled)).toMatchObject({ rows: 60_600, imported: count, repeated: 600, traders });
   for (const from of [0, 20_000, 40_000]) await imported(small, rows.slice(from, from + 20_000));

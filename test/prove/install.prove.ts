@@ -278,7 +278,7 @@ test.runIf(canPack).each<{ what: string; without?: string[]; sums?: string; send
     said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
   },
   {
-    what: 'a page in place of the sums',
+    what: 'a page instead of the sums',
     sums: '<!doctype html><title>Sign in</title>',
     said: 'no file for linux-x64 in {base}/latest/download/SHA256SUMS',
   },
@@ -348,7 +348,7 @@ test.runIf(canPack)('an Apple processor is known as one in a shell that is trans
   expect(err).toContain('cannot download');
 });
 
-/** Nothing is looked at there. */
+/** A home that is not used. */
 const nowhere = { HOME: '/nowhere' };
 const usage = 'usage: install.sh [--dir <folder, default: ~/.local/bin>] [--version <default: the latest>]';
 const mustBeSafe = 'SOTRA_RELEASES must be https (http only for this machine)';

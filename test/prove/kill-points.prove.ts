@@ -6,7 +6,7 @@ import { killEverywhere } from '../support/hostile/kill-points.ts';
 const statements = Number(process.env['PROVE_STATEMENTS'] ?? 10);
 
 test.each([...fileCases, ...keyCases])(
-  '$name, killed at each call that writes: what it had said is there, and the next run completes it',
+  '$name, killed at each call that writes: all that it reported is there, and the next run completes it',
   async (one) => {
     const report = await killEverywhere(one);
     expect(report.failures).toEqual([]);
@@ -15,7 +15,7 @@ test.each([...fileCases, ...keyCases])(
 );
 
 test.each(fileCases)(
-  '$name, killed at some calls after one that was killed with the lock in its hands: the third goes on',
+  '$name, killed at some calls after a run that was killed holding the lock: the third goes on',
   async (one) => {
     const report = await killEverywhere(one, { most: 3, twice: true });
     expect(report.failures).toEqual([]);

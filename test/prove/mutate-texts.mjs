@@ -1,7 +1,7 @@
 const words = /\p{L}[,;:.]? \p{L}/u;
 const plain = ['Identifier', 'MemberExpression', 'CallExpression', 'StringLiteral', 'NumericLiteral'];
 
-/** Texts for people: no mutant is made of their wording. What stands in their places is left in where it decides something. */
+/** Texts for people: no mutant is made of their wording. Templates with more than plain expressions are mutated. */
 function shouldIgnore({ node }) {
   const text = node.type === 'StringLiteral' ? node.value : wordsOf(node);
   return text !== undefined && words.test(text) ? 'a text for people' : undefined;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { size } from './size.ts';
 
-/** Where random values begin: the same each time, so that the suite tells what a change did. `npm run prove` draws another and prints it. */
+/** The seed of all random values: fixed, so that only a change makes a test fail. `npm run prove` sets a random one and prints it. */
 export const seed = Number(process.env['FUZZ_SEED'] ?? 1);
 fc.configureGlobal({ numRuns: size(40, 100), seed });
 

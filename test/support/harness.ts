@@ -81,7 +81,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   const stdin = Object.assign(input(options.stdin ?? ''), { isTTY: options.answers !== undefined });
   let skippedMs = 0;
   const jump = async (ms: number, signal?: AbortSignal) => {
-    // The clock would run away from a loop that looks often, or that keeps house for as long as the command runs.
+    // Short polls and periodic housekeeping really wait: otherwise the clock would run away.
     if (ms <= 100 || (ms >= 60_000 && signal !== io.signal)) return delay(ms, undefined, { signal });
     skippedMs += ms;
     // What is waited for comes by the event loop, and so does the end of a test.

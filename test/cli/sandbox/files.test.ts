@@ -67,7 +67,7 @@ test.each([
   'sandbox start --port 0 --empty --ready-file FOLDER/folder',
   'webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/none/ready',
   'webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/folder',
-])('%s is exit 3, not a server that nobody is told of', async (argv) => {
+])('%s is exit 3, not a server that nobody can find', async (argv) => {
   const { folder, env } = place();
   mkdirSync(join(folder, 'folder'));
   writeFileSync(join(folder, 'folder', 'mine'), '');

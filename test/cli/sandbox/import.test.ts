@@ -192,7 +192,7 @@ function topTen(csv: string): [string, number][] {
 test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of another computation${why}`, async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const imported = await run(`sandbox import ${pumpfun} --preset pumpfun --json`, { env, now });
-  // 58 rows carry a redacted trader label (RDCT-...), 3 rows stand in the file twice.
+  // 58 rows carry a redacted trader label (RDCT-...), 3 rows are in the file twice.
   expect(JSON.parse(imported.out)).toMatchObject({ rows: 7160, imported: 7099, repeated: 3, rejected: 58, tokens: 9 });
   expect(imported.code).toBe(10);
   const { out } = await run('--sandbox leaderboard list --chains solana --limit 10 --json', { env, now });

@@ -117,10 +117,10 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   expect(table.out + log.out + printed()).not.toMatch(/sandbox-key-a\b(?!,)|prod-key/);
 });
 
-test('a key that stands where a long path or reason is cut is hidden whole', async () => {
+test('a key at the place where a long path or reason is cut is hidden whole', async () => {
   const { env, get } = await started();
   const secret = 'prod-key-123456789-wxyz';
-  // A path is shown up to 2,000 characters, a reason up to 300, of which 26 stand before this part of the path.
+  // A path is shown up to 2,000 characters, a reason up to 300, of which 26 are before this part of the path.
   for (const before of [1985, 265])
     await get(`/v2/${'x'.repeat(before)}${secret}`, { authorization: `Bearer ${secret}` });
   const log = await run('sandbox log --json', { env });

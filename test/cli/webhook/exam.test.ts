@@ -83,7 +83,7 @@ test('an endpoint built with the library passes every case, and gets a repeat, a
   expect((JSON.parse(out) as Row[]).at(-1)?.ms).toBeGreaterThan(3000);
 });
 
-test('webhook listen with a tolerance passes, and without is warned of what is old', async () => {
+test('webhook listen with a tolerance passes, and gets a warning for old deliveries without one', async () => {
   const strict = await listen(temporaryFolder(), '--tolerance 5m');
   expect(await examine(`${strict.url}/hook`)).toMatchObject({ code: 0, err: '10 passed, 0 warnings, 0 failed.\n' });
   const lenient = await listen(temporaryFolder());

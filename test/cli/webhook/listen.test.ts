@@ -156,7 +156,7 @@ test('--retries leaves a delivery behind that is not taken, on forwarding and on
   expect(target.requests).toHaveLength(3);
 });
 
-test('why a target fails is shown to other commands with tries and the next one, and told when it changes, not for each delivery', async () => {
+test('why a target fails is shown by other commands with its tries and the next one, and printed when it changes, not for each delivery', async () => {
   const folder = temporaryFolder();
   let status = 500;
   const target = await stub((_, response) => response.writeHead(status).end());
@@ -234,7 +234,7 @@ test('replay sends stored events once more, as they came', async () => {
   expect((await run('webhook replay a --to http://127.0.0.1:1', { env })).code).toBe(10);
 });
 
-test('a port in use is said, and nothing goes on behind it', async () => {
+test('a port in use is an error, and nothing keeps running', async () => {
   const [folder, other] = [temporaryFolder(), temporaryFolder()];
   const { url } = await listen(folder);
   const argv = `--port ${new URL(url).port} --forward-to http://127.0.0.1:9/in`;

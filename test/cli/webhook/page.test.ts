@@ -72,7 +72,7 @@ long(
   },
 );
 
-test('a test event is signed, stored and forwarded like any other, and each try is a row with what was before and after it', async () => {
+test('a test event is signed, stored and forwarded like any other, and each try is a row that names those before and after it', async () => {
   const target = await stub((_, response, count) => response.writeHead(count === 1 ? 500 : 200).end());
   const { ui, stop } = await listen(temporaryFolder(), `--ui --forward-to ${target.url}/hook`);
   const page = await openPageApi(ui);

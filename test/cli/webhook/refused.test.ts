@@ -104,7 +104,7 @@ test('connections that send half a request keep no delivery out, and are closed'
   await until(() => idle.every(({ got }) => got.closed));
 });
 
-test('thousands of pipelined requests that are refused end their connection, and what others send is stored', async () => {
+test('thousands of refused pipelined requests end their connection, and deliveries of other senders are stored', async () => {
   const { url } = await listen(temporaryFolder());
   const flood = open(url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
   await until(() => flood.got.closed);
@@ -113,7 +113,7 @@ test('thousands of pipelined requests that are refused end their connection, and
   expect(await send(url, body, signed(body))).toBe(200);
 });
 
-test('what is pipelined behind a refused request is not answered, and what is behind a good one is', async () => {
+test('requests pipelined after a refused one are not answered, those after a good one are', async () => {
   const { url } = await listen(temporaryFolder());
   const one = (body: string) =>
     head(signed(body)['Daylight-Signature'] ?? '', `Content-Length: ${Buffer.byteLength(body)}`) + body;
@@ -122,7 +122,7 @@ test('what is pipelined behind a refused request is not answered, and what is be
   expect(got.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 405']);
 });
 
-test('of a flood of refused requests the first are told, and how many came after', async () => {
+test('of a flood of refused requests the first are printed, then how many followed', async () => {
   const { url, stop } = await listen(temporaryFolder());
   await Promise.all(Array.from({ length: 60 }, () => send(url, 'x', {})));
   const { err } = await stop();

@@ -13,7 +13,7 @@ async function listenAt(folder: string, forwardTo: string, clock: { now?: number
 
 const idsOf = (requests: readonly { body: string }[]) => requests.map(({ body }) => JSON.parse(body).events[0].eventId);
 
-test('a new target on a store with events: how many are not forwarded, and the line that sends them', async () => {
+test('a new target on a store with events: stderr shows how many are not forwarded, and the command that sends them', async () => {
   const folder = temporaryFolder();
   await fillInbox(
     folder,
@@ -31,7 +31,7 @@ test('a new target on a store with events: how many are not forwarded, and the l
   expect(again.shown.err).not.toContain('not forwarded');
 });
 
-test('what fails for a day is set aside and the next goes on; replay --failed sends it again', async () => {
+test('a delivery that fails for a day is set aside and the next is sent; replay --failed sends it again', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder };
   const target = await stub(({ body }, response) => response.writeHead(body.includes('"bad"') ? 503 : 200).end());

@@ -497,7 +497,7 @@ test('lines that a secret file holds besides stay in it, and one that holds the 
 });
 
 test.each([400, 409, 422])(
-  'where a second webhook is refused with %i the old one is deleted first, and the gap is told',
+  'if a second webhook is refused with %i, the old one is deleted first and the gap is reported',
   async (status) => {
     const { sotra, write, holds, hooks, read, requests } = kept({ onePerUrl: status });
     write('list', ids(3));
@@ -529,7 +529,7 @@ test('what refuses the list refuses it for the old webhook too, which stays', as
   expect((await sotra('webhook list')).err).toBe('');
 });
 
-test('where the old webhook is deleted and the new one cannot be made that is said, and the same line makes it', async () => {
+test('if the old webhook is deleted and the new one cannot be made, the error says so, and the same line makes it', async () => {
   const { sotra, write, hooks, fault } = kept({ onePerUrl: 409 });
   write('list', ids(3));
   await sotra(sync);
@@ -565,7 +565,7 @@ test('a replacement that was interrupted before the old webhook was deleted is f
   expect([hooks.map((each) => each.uid), holds('w-1').length]).toEqual([['w-1'], 2401]);
 });
 
-test('a check changes nothing of a replacement that was begun, also where its webhook is gone; the next sync goes on with the old one', async () => {
+test('a check changes nothing of an unfinished replacement, also if its webhook is gone; the next sync goes on with the old one', async () => {
   const { sotra, write, hooks, uploads, fault } = kept();
   write('list', ids(3));
   await sotra(sync);

@@ -38,7 +38,7 @@ test('a published signature is valid, and the verdict has the published shape', 
   });
 });
 
-test('the age of a delivery is said, and warned of beyond five minutes, unless a tolerance decides', async () => {
+test('the age of a delivery is printed, with a warning beyond five minutes, unless a tolerance decides', async () => {
   const file = join(temporaryFolder(), 'secret');
   writeFileSync(file, secret, { mode: 0o600 });
   const at = (seconds: number, more = '') =>

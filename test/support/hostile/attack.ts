@@ -84,7 +84,7 @@ export function tell(figures: object): void {
   process.stdout.write(`${JSON.stringify(figures)}\n`);
 }
 
-/** What a process has used so far; nothing where it has ended or the system does not tell. */
+/** What a process has used so far; `undefined` if it has ended or the system does not report it. */
 function usedBy(pid: number): { cpuSec: number; peakMb: number } | undefined {
   try {
     const peakKb = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);

@@ -205,7 +205,7 @@ const refusal = ({ headers, body }: Seen) =>
 
 const echoed = (status: number) => [`echo ${status}`, echo(status, refusal, { 'retry-after': '1' })] as const;
 
-/** Answers that tell the secrets back. */
+/** Answers that echo the secrets. */
 export const echoScripts: Readonly<Record<string, Script>> = {
   ...Object.fromEntries([400, 401, 404, 409, 429, 500].map(echoed)),
   'echo 403 as text': echo(403, ({ headers }) => `unknown key ${headers.authorization}`),
@@ -222,7 +222,7 @@ export const echoScripts: Readonly<Record<string, Script>> = {
   },
 };
 
-/** Files that hold a secret because that is what they are for; each is its owner's alone. */
+/** Files that are made to contain a secret; only their owner can read them. */
 const holders: readonly { file: RegExp; holds: Secret }[] = [
   { file: /^config\/config\.json$/, holds: 'API key' },
   { file: /^data\/webhook\/uploads\/[0-9a-f]{12}\/secret-[0-9a-f]{12}$/, holds: 'webhook secret' },
@@ -232,7 +232,7 @@ const holders: readonly { file: RegExp; holds: Secret }[] = [
   { file: /^written-\d+$/, holds: 'EVM key' },
 ];
 
-/** Files that the program wrote and that hold a secret without being for it, or that others may read. */
+/** Files written by the program that contain a secret but are not made for it, or that other users can read. */
 export function strayIn({ outputs }: CanaryWorld): ReturnType<typeof holdersUnder> {
   const mayHold = (file: string, secret: Secret) =>
     holders.some((each) => each.file.test(file) && each.holds === secret);

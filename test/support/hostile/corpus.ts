@@ -163,7 +163,7 @@ export const oddKeys = [
   '\u001b[31m',
   '💸',
 ];
-/** What a text file may hold instead of what belongs there. */
+/** Contents of a text file that is not what was expected. */
 export const oddFiles = [
   ...['', ' ', '\n', '\r\n', '\ufeff', '\u0000', 'null', '[]', '{}', '{"', '"', '5', 'true', '[1,2', '{"a":1}{"b":2}'],
   ...[

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { againstLong, inShort, type LongCommand, longCommands } from './faults.ts';
 
-/** Typed from the exit codes of the command line: what a fault ends a plain call with, its column below, and what the error says. */
+/** Typed from the exit codes of the command line: the exit code of a plain call, its column below, and the text of the error. */
 export const faults: Readonly<Record<string, readonly [exitCode: number, column: string, says: string | RegExp]>> = {
   'reset before answer': [9, 'lost', /(?:closed|reset) the connection before it answered/],
   'reset in the body': [9, 'lost', 'closed the connection in the middle of the answer'],

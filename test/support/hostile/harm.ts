@@ -1,15 +1,15 @@
 import { anyCharacter, fc } from '../draw.ts';
 import { oddFiles, oddJson, oddKeys } from './corpus.ts';
 
-/** A place in a text, as a part of its length. */
+/** A position in a text, as a fraction of its length. */
 const place = fc.double({ min: 0, max: 1, noNaN: true });
 const oddText = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...oddJson) }, fc.json({ maxDepth: 2 }));
 const oddName = fc.constantFrom(...oddKeys).map((key) => JSON.stringify(key));
 
-/** The first of a sign behind a place. */
+/** The index of the first `sign` after a position. */
 const after = (text: string, sign: string, at: number) => text.indexOf(sign, Math.floor(at * text.length));
 
-/** Ways to change JSON as text, since JSON of every kind must come out: 1e999, a key twice. */
+/** Changes of JSON as text: objects could not have 1e999 or a key given twice. */
 const inWords = {
   replace: (text: string, at: number, json: string) => {
     const colon = after(text, ':', at);
@@ -59,7 +59,7 @@ const changedBytes = (content: Buffer) =>
     return change(content.subarray(0, cut), content.subarray(cut), bytes);
   });
 
-/** What else may befall a text file as a whole. */
+/** Changes of a whole text file. */
 const dress = fc.constantFrom<(content: Buffer) => Buffer>(
   (content) => content,
   (content) => Buffer.concat([Buffer.from('\ufeff'), content]),
@@ -68,7 +68,7 @@ const dress = fc.constantFrom<(content: Buffer) => Buffer>(
   (content) => Buffer.from(content.toString('utf8'), 'utf16le'),
 );
 
-/** What a file may hold instead of what belongs there: nearly the same, in its words or its bytes, or something else altogether. */
+/** Damaged versions of a file: changed in its JSON or its bytes, or replaced by something else. */
 export function harmed(content: Buffer): fc.Arbitrary<Buffer> {
   const words = changedWords(content.toString('utf8'));
   const other = fc.oneof(

@@ -181,7 +181,7 @@ const writeList = (folder: string, list: readonly string[]) =>
 
 const many = manyAddresses(2500);
 
-/** A registration, against a service that shows secrets in its list or tells each once. */
+/** A registration, against a service that lists secrets or returns each only once. */
 const registering = (name: string, toldOnce: boolean): KillCase => ({
   name,
   before: (_, folder) => writeList(folder, many),

@@ -108,8 +108,8 @@ export async function killEverywhere(
 }
 
 /**
- * The calls to be killed at, numbered from 1: all but those that keep a request in the log of calls, of which the first and the last ones
- * stand for the others.
+ * The calls to be killed at, numbered from 1: all but those that keep a request in the log of calls, of which only
+ * the first and the last are tried.
  */
 function withoutLogBetween(calls: readonly string[]): { at: number; call: string }[] {
   const numbered = calls.map((call, index) => ({ at: index + 1, call }));
@@ -172,7 +172,7 @@ async function does(argv: string[], folder: string): Promise<void> {
   if (code !== 0) throw new Error(`${argv.join(' ')}: ${err}`);
 }
 
-/** The same command to its end: in this process, where its surroundings need none of its own. */
+/** The same command to its end: in this process, unless the scene acts on a running one. */
 function runAgain(one: KillCase, scene: Scene, folder: string): Promise<Run> {
   if (scene.meanwhile !== undefined) return runScene(one, scene, folder);
   return runHere(scene.argv, { env: { ...placeOf(folder), ...scene.env } });

@@ -9,15 +9,15 @@ import { fillInbox } from '../inbox.ts';
 import { ask, serveSandbox } from '../served.ts';
 import { degen, evmTrader, swaps, writeKeys } from '../traders.ts';
 
-/** A file that the program reads, and command lines that make it do so. */
+/** A file that the program reads, and command lines that read it. */
 export interface Target {
   /** Path below the folder; the valid one. */
   file: string;
-  /** Only looked at: the file must be the same afterwards, whatever happens. */
+  /** These must never change it. */
   reads: readonly string[];
-  /** These may change it when they succeed. */
+  /** These may change it if they succeed. */
   changes?: readonly string[];
-  /** Files beside it that take part. */
+  /** Other files that these command lines read. */
   needs?: RegExp;
   /** How often it is chosen; 1 when absent. */
   weight?: number;
@@ -155,7 +155,7 @@ const given: readonly Target[] = [
   },
 ];
 
-/** Those files, and the ones whose names are made by the program: `found` gives the path of a name. */
+/** Those files, and the ones that the program names itself: `found` returns the path that matches a pattern. */
 function targetsOf(found: (pattern: RegExp) => string): Target[] {
   const job = dirname(found(/uploads.*state\.json$/));
   return [
@@ -227,7 +227,7 @@ const delivered = ['one', 'two'].map((id) => ({
   ),
 }));
 
-/** Fills a folder with every file that the program keeps or is given, all of them valid, and says what reads each. */
+/** Fills a folder with every file that the program keeps or is given, all of them valid; returns the command lines for each. */
 export async function makeState(
   folder: string,
   service: { url: string; env: Record<string, string> },

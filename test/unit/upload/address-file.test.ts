@@ -10,7 +10,7 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** What stands in each line that is taken for an address: number and text. */
+/** The number and text of each line that is read as an address. */
 async function read(content: string | Uint8Array, column?: string, size = 1_000_000): Promise<[number, string][]> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const found: [number, string][] = [];
@@ -94,7 +94,7 @@ const table: readonly [what: string, content: string, column: string | undefined
       [3, b],
     ],
   ],
-  ['TSV whose one name stands behind a tab', `\twallet\n0\t${a}\n`, undefined, [[2, a]]],
+  ['TSV whose one name is after a tab', `\twallet\n0\t${a}\n`, undefined, [[2, a]]],
   [
     'TSV with quoted cells that hold tabs',
     `"x\ty"\taddress\n"a\t${b}"\t"${a}"\n""\t${b}\n`,
@@ -142,7 +142,7 @@ const table: readonly [what: string, content: string, column: string | undefined
   ],
   ['CSV: --column as it is written wins over the same in another case', `To,to\n${a},${b}\n`, 'to', [[2, b]]],
   [
-    'CSV: the separator that stands most often in the header',
+    'CSV: the separator that is most frequent in the header',
     `id;"last, first, x";address\n1;"x, y";${a}\n`,
     undefined,
     [[2, a]],
@@ -255,7 +255,7 @@ const table: readonly [what: string, content: string, column: string | undefined
   ],
   ['NDJSON by --column', `{"address":"${a}","to":"${b}"}\n`, 'to', [[1, b]]],
   [
-    'NDJSON: what holds none is told as it is',
+    'NDJSON: a line without an address is shown unchanged',
     `{"address":"${a}"}\n{"x":1}\n{"address":7}\n{"x"\n`,
     undefined,
     [
@@ -299,7 +299,7 @@ const table: readonly [what: string, content: string, column: string | undefined
     ],
   ],
   [
-    'NDJSON: two fields of one name but for its case',
+    'NDJSON: two fields whose names differ only in case',
     `{"wallet":"${a}","Wallet":"${b}"}\n`,
     undefined,
     [[1, 'more than one field is named like an address']],
@@ -376,7 +376,7 @@ test('a first line longer than what is looked at is still read whole', async () 
 const refused: readonly [what: string, content: string | Uint8Array, column: string | undefined, message: string][] = [
   ['no column of addresses', 'id,name\n1,x\n', undefined, 'list: no column of addresses in the first line: id, name'],
   [
-    'a long first line is told in part',
+    'a long first line is shown in part',
     `id,${'x'.repeat(200)}\n`,
     undefined,
     `list: no column of addresses in the first line: id, …`,

@@ -26,7 +26,7 @@ test.each([
   { list: 'a b', others: 'd c b a', missing: '', surplus: 'd c' },
   { list: '', others: 'a', missing: '', surplus: 'a' },
   { list: 'a b c d', others: 'a b a b gone', missing: 'c d', surplus: 'gone' },
-])('of the list "$list" and the addresses "$others" only "$missing" and "$surplus" differ', async (given) => {
+])('the list "$list" against "$others": missing "$missing", surplus "$surplus"', async (given) => {
   const list = linesOf(given.list.split(' ').filter(Boolean));
   const { missing, surplus } = await compareLines(list, read(given.others.split(' ')));
   expect([...batchesOf(missing, 10)].flat()).toEqual(given.missing.split(' ').filter(Boolean));

@@ -50,7 +50,7 @@ function expectRight(db: Db, nowMs: number): void {
   }
 }
 
-test('the figures of both windows are those of the trades in them, at any moment, with kept totals and without', () => {
+test('the figures of both windows sum the trades in them, at any moment, with and without kept totals', () => {
   const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
   try {
     // Some minutes: the trades at the edges come and go. Some days: all of them do.

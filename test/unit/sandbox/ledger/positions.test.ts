@@ -295,7 +295,7 @@ describe('for any trades', () => {
 
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-  /** What came into a position and went out of it, by its fills; what was sold above what was held came in first. */
+  /** Amounts moved by the fills of a position; what a sale exceeds the holdings by is received first. */
   function movedIn(fills: readonly Fill[]) {
     const moved = { held: 0, turnover: 0, receivedUsd: 0 };
     for (const { side, direction, amount, usd } of fills) {
@@ -308,7 +308,7 @@ describe('for any trades', () => {
     return moved;
   }
 
-  /** Every position of a history with its fills and what each did. */
+  /** Every position of a history, with the amounts and the effects of its fills. */
   function positionsOf(past: History) {
     const fills = fillsOf(past);
     const { positions, effects } = run(fills);
@@ -331,7 +331,7 @@ describe('for any trades', () => {
     );
   });
 
-  test('what was paid and received less the cost of what was sold is the cost of what is left, also as margin', () => {
+  test('cost paid and received minus the cost of sales is the cost of the lots left, also as margin', () => {
     fc.assert(
       fc.property(history, (past) => {
         for (const { position, moved, effects } of positionsOf(past)) {

@@ -83,7 +83,7 @@ describe('hyperliquid fills', () => {
     expect(trades.map(({ usd }) => usd)).toEqual([100, 75, 10]);
   });
 
-  test('what is wrong is told with the number of the fill', async () => {
+  test('errors name the number of the fill', async () => {
     const { rejected } = await readFills([
       fill({ sz: '-3' }),
       fill({ dir: 'Long > Short', side: 'A' }),

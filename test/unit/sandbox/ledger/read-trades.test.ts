@@ -224,7 +224,7 @@ describe('NDJSON', () => {
   const line = (more: object) =>
     JSON.stringify({ time: 1700000001, trader: wallet, token: coin, side: 'buy', amount: 2, usd: 10, ...more });
 
-  test('is told by its first character and read line by line', async () => {
+  test('is recognized by its first character and read line by line', async () => {
     const text = `${line({})}\n\n{"time": \n[1]\n${line({ amount: null })}\r\n${line({ tx: '0xé' })}`;
     const { lines, rejected, trades } = await read(text, { chain: 'base' }, 1);
     expect(lines).toEqual([1, 6]);
