@@ -7,15 +7,15 @@ export type Timeframe = '7d' | '30d';
 
 export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
 
-/** The moment that kept totals hold for, as stored. */
+/** The moment that kept totals are valid for, as stored. */
 const keptAtKey = 'totals.atMs';
 
 /** After a longer time many traders have changed, and adding up all trades is quicker. */
 const maxDriftMs = hourMs;
 
 /**
- * Rows of `total` made from the trades of some profiles; `sumParams` gives the first four parameters. Wallets are read along the index
- * that holds whatever is summed.
+ * Rows of `total` made from the trades of some profiles; `sumParams` returns the first four parameters. The index of
+ * wallets has all columns that are summed.
  */
 export const sumTrades = `SELECT f.timeframe, w.profile_id, t.wallet, t.chain, sum(t.realized_usd) AS pnl,
     sum(t.margin_cost_usd) AS cost_usd, sum(t.usd) AS volume_usd, sum(t.intent = 'exit') AS exits,
@@ -38,14 +38,9 @@ export function keepTotals(db: Db, nowMs: number, traders: readonly string[] = [
   setMeta(db, keptAtKey, String(nowMs));
 }
 
-/** Brings kept totals up to a moment before they are too old for it; who serves for long calls it every few minutes. */
+/** Brings kept totals up to a moment before they are too old for it; a long-running server calls it every few minutes. */
 export function refreshTotals(db: Db, nowMs: number): void {
-  if (driftMs(db, nowMs) > maxDriftMs / 2) db.transaction(() => keepTotals(db, nowMs));
-}
-
-/** How far a moment is from that of kept totals. */
-function driftMs(db: Db, nowMs: number): number {
-  return Math.abs(nowMs - keptAt(db));
+  if (Math.abs(nowMs - keptAt(db)) > maxDriftMs / 2) db.transaction(() => keepTotals(db, nowMs));
 }
 
 function keptAt(db: Db): number {
@@ -58,12 +53,12 @@ export function dropTotals(db: Db): void {
 }
 
 /**
- * Profiles whose kept totals do not hold at a moment, of all or of some: a trade entered or left one of their windows. All of them if
- * nothing is kept, or for a moment long before or after.
+ * Profiles, of all or of `among`, whose kept totals are wrong at a moment: a trade entered or left one of their windows. All of them if
+ * nothing is kept, or if the moment is too far from the kept one.
  */
 export function listChanged(db: Db, nowMs: number, among?: readonly string[]): readonly string[] {
   const keptMs = keptAt(db);
-  if (driftMs(db, nowMs) > maxDriftMs) return among ?? db.values('SELECT DISTINCT profile_id FROM wallet');
+  if (Math.abs(nowMs - keptMs) > maxDriftMs) return among ?? db.values('SELECT DISTINCT profile_id FROM wallet');
   const from =
     among === undefined
       ? 'edge CROSS JOIN trade t JOIN wallet w ON w.address = t.wallet WHERE true'
