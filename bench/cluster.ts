@@ -115,7 +115,7 @@ async function measure(servers: number): Promise<Row[]> {
   }
 }
 
-/** Reading what is stored and forwarded, as a whole process, against one that only consumes. */
+/** Reading stored and forwarded deliveries, as a whole process, against a process that only consumes. */
 async function measureReading(): Promise<Row[]> {
   const { folder, cluster, inbox, secrets, env, sotra } = await startInbox(3);
   let forwarded = 0;

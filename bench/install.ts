@@ -1,4 +1,4 @@
-// How large the program is and how long `npm install -g` of its tarball takes, beside resend-cli where the registry has it. Both come
+// How large the program is and how long `npm install -g` of its tarball takes, beside resend-cli if the registry has it. Both come
 // from npm's cache: a first round that is not counted fills it. Needs `npm run build` before.
 import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

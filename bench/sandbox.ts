@@ -1,5 +1,5 @@
 // How the sandbox does with a million trades (another number as the first argument, or in SOTRA_BENCH_TRADES): import against bare
-// inserts of the same rows, what is much asked for against a world of 10,000 trades, and answers under load against a bare Hono route.
+// inserts of the same rows, frequent requests against those to a world of 10,000 trades, and answers under load against a bare Hono route.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -118,7 +118,7 @@ async function askBoth(small: Made, large: Made, count: number): Promise<Row[]> 
   return [...rows, await askWithoutTotals(large, count)];
 }
 
-/** What kept totals are for: the same board, added up from all trades of its window. */
+/** A board with kept totals against the same board added up from all trades of its window. */
 async function askWithoutTotals({ db: file, market }: Made, count: number): Promise<Row> {
   const db = openDb(file);
   const [floor, measured]: [number[], number[]] = [[], []];

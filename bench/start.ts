@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
 const unused = join(folder, 'unused');
 // Beside the packages, so that it finds undici as any script would.
 const minimal = join(process.cwd(), `bench-minimal-${process.pid}.mjs`);
-// What the shell sets is part of what starting costs: with NODE_EXTRA_CA_CERTS, bare Node 20 takes three times as long.
+// Variables of the shell are part of the cost of starting: with NODE_EXTRA_CA_CERTS, bare Node 20 takes three times as long.
 const shell = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || name.startsWith('SOTRA_') ? [] : [[name, value]],
@@ -102,11 +102,11 @@ async function rowsFor(url: string): Promise<Row[]> {
     row('--help, bare node', 'node', 'help', 1.5),
     row('leaderboard list --help, bare node', 'node', 'commandHelp', 1.6),
     row('completion bash, bare node', 'node', 'completion', 1.6),
-    row('what completion asks for names, bare node', 'node', 'callback'),
+    row('completion of names, bare node', 'node', 'callback'),
     ...(resend === undefined ? [] : [row('--help, resend --help', 'resend', 'help', 1)]),
     row('leaderboard list --json, a script with undici', 'minimal', 'json', 1.25),
     row('the same as a table, the same script', 'minimal', 'table', 1.4),
-    { what: 'what the log of calls adds to one call', unit: 'ms', measured: subtract('json', 'unlogged'), atMost: 3 },
+    { what: 'the history of calls, added to one call', unit: 'ms', measured: subtract('json', 'unlogged'), atMost: 3 },
     row('mcp to its first answer, --version', 'version', 'mcp', 2),
     row('--sandbox leaderboard list --json, that command', 'json', 'sandbox', 1.5),
     row('--sandbox leaderboard list, bare node', 'node', 'sandboxRows', 4.2),

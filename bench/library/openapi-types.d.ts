@@ -1,3 +1,3 @@
-/** In place of what openapi-typescript writes from `sotra openapi`, which `npm run prove` compiles the calls with. */
+/** Instead of the types that openapi-typescript writes from `sotra openapi`; `npm run prove` compiles the calls with those. */
 // biome-ignore lint/suspicious/noExplicitAny: the real one is generated.
 export type paths = any;

@@ -15,7 +15,7 @@ export interface Usage {
 
 /**
  * Runs this same Node with these arguments and watches it; `env` is added to PATH alone, so it must say where compiled code is kept between
- * runs (XDG_CACHE_HOME). Rejects where it does not end with 0.
+ * runs (XDG_CACHE_HOME). Rejects if it does not end with 0.
  */
 export async function measureChild(
   argv: readonly string[],
@@ -73,7 +73,7 @@ export async function startServer(argv: readonly string[]): Promise<{ url: strin
   return { url, server };
 }
 
-/** Peak resident memory so far, from the kernel's own mark; 0 where there is none to read. */
+/** Peak resident memory so far, from the kernel's own mark; 0 if it cannot be read. */
 function residentMb(pid: number): number {
   try {
     const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -83,7 +83,7 @@ function residentMb(pid: number): number {
   }
 }
 
-/** Processor time used so far, by the kernel's clock of 100 ticks a second; 0 where there is none to read. */
+/** Processor time used so far, by the kernel's clock of 100 ticks a second; 0 if it cannot be read. */
 export function cpuSecondsOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

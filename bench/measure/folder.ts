@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ends: (() => void)[] = [];
 
-/** Calls this at the end of the process, the last one first, also where a signal ends it. */
+/** Calls this at the end of the process, the last one first, also if a signal ends it. */
 export function atEnd(act: () => void): void {
   if (ends.length === 0) {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));

@@ -12,7 +12,7 @@ export interface Row {
   atLeast?: number;
 }
 
-/** Hands rows to the table: one line of JSON each on stdout. What a bench says besides goes to stderr. */
+/** Hands rows to the table: one line of JSON each on stdout. Other messages of a bench go to stderr. */
 export function report(rows: readonly Row[]): void {
   for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
 }

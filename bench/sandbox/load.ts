@@ -9,7 +9,7 @@ export function serveBare(body: string, onReady: (url: string) => void): void {
   serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => onReady(`http://127.0.0.1:${port}`));
 }
 
-/** Answers a second over some seconds of ten connections; throws where one was not 200. */
+/** Answers a second over some seconds of ten connections; throws if one was not 200. */
 export async function requestsASecond(url: string, seconds: number): Promise<number> {
   const result = await autocannon({
     url,

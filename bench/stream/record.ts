@@ -46,7 +46,7 @@ export async function recordAnswers({ file, cards }: Recording): Promise<number>
   return offsets.at(-1) ?? 0;
 }
 
-/** Two trades a position, older than every window: their figures are not what is measured. */
+/** Two trades a position, older than every window: their figures are not measured. */
 function fill(db: Db, wallet: string, cards: number): void {
   for (let token = 0; token * reentries < cards; token += 1) {
     const count = Math.min(reentries, cards - token * reentries);

@@ -212,7 +212,7 @@ function base58Reason(text: string): string {
   return `wrong length: ${text.length} base58 characters that are not the 32 bytes of a Solana address`;
 }
 
-/** `"g"`, and `<U+200B>` for what cannot be seen. */
+/** `"g"`, and `<U+200B>` for an invisible character. */
 function quoteCharacter(character: string): string {
   const shown = showUnseen(character);
   return shown === character ? JSON.stringify(character) : shown;

@@ -1,4 +1,4 @@
-/** Distinct addresses in their order. As bytes, a line each: a million strings would take longer than the requests. */
+/** Distinct addresses in order, one a line, as bytes: a million strings would take longer than the requests. */
 export interface AddressLines {
   pieces: readonly Buffer[];
   count: number;
@@ -27,7 +27,7 @@ export function* batchesOf({ pieces }: AddressLines, size: number): Generator<st
   return undefined;
 }
 
-/** The first of equal addresses each; `hashes` are those of all of them. */
+/** Drops all but the first of equal addresses; `hashes` has the hash of every address. */
 export function dropRepeats(pieces: readonly Buffer[], hashes: readonly number[]): AddressLines {
   const sorted = new Float64Array(hashes).sort();
   const repeated = new Set(sorted.filter((hash, index) => hash === sorted[index - 1]));
@@ -43,7 +43,7 @@ export function dropRepeats(pieces: readonly Buffer[], hashes: readonly number[]
   return { pieces: kept, count };
 }
 
-/** A hash of 53 bits (cyrb53): equal ones are compared as text. */
+/** A hash of 53 bits (the loop of cyrb53). Addresses with equal hashes are compared as text. */
 export function hashAddress(address: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < address.length; at += 1) {
@@ -55,8 +55,8 @@ export function hashAddress(address: string): number {
 }
 
 /**
- * What only a list has, and what only other addresses are, each in its order. Both are read side by side: only what they have at different places
- * is kept as text meanwhile.
+ * The addresses that are only in the list, and those that are only in `others`, each in order. Both are read in parallel: only addresses at
+ * different places are kept as text meanwhile.
  */
 export async function compareLines(
   list: AddressLines,
@@ -87,7 +87,7 @@ export async function compareLines(
     pieces.push(packLines(missing));
     count += missing.length;
   }
-  // What the others have twice was matched before.
+  // A repeat in `others` was matched the first time.
   if (onlyOther.size > 0)
     for (const addresses of batchesOf(list, 1000)) for (const each of addresses) onlyOther.delete(each);
   return { missing: { pieces, count }, surplus: [...onlyOther] };

@@ -19,7 +19,7 @@ interface Made {
   settled: boolean;
 }
 
-/** Statuses of a service that allows one webhook for a URL; of others nothing can be concluded. */
+/** Statuses of a service that allows one webhook for a URL; other statuses prove nothing. */
 const refusals = [400, 409, 422];
 
 /**

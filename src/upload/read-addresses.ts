@@ -21,7 +21,7 @@ export interface AddressInput {
 }
 
 export interface AddressList {
-  /** The normalized addresses; what is confirmed is taken out before the rest is sent. */
+  /** The normalized addresses; confirmed ones are removed before the rest is sent. */
   left: AddressLines;
   /** How many distinct addresses the input has. */
   size: number;
@@ -41,10 +41,7 @@ interface BadLine {
 const maxShown = 20;
 const maxListed = 100;
 
-/**
- * The distinct addresses of a command line, all of them checked. Errors: `usage` for bad lines that may
- * not be skipped, and for none left; `interrupted`.
- */
+/** The distinct addresses of a command line, all of them checked. Errors: `usage` for bad lines that may not be skipped, and for none left; `interrupted`. */
 export async function readAddresses(
   input: AddressInput,
   context: Context,

@@ -52,7 +52,7 @@ export function readSecretFile(file: string): string {
   return isFile ? decodeText(readSmallFile(file), file).trim() : '';
 }
 
-/** Puts a secret first in a --secret-file (mode 0600). Its other lines stay, but for retired secrets. Errors: those of the file system. */
+/** Puts a secret first in a --secret-file (mode 0600). Its other lines stay, except retired secrets. Errors: those of the file system. */
 function writeSecretFile(file: string, secret: string, retired: readonly string[]): void {
   const before = readSecretFile(file)
     .split('\n')

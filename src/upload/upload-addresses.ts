@@ -16,7 +16,7 @@ import { type UploadResult, uploaded as view } from './view.ts';
 import { callWithRetries } from './with-retries.ts';
 
 /**
- * The one path of a list to a webhook: every line is checked, what is confirmed already is taken out, and the rest is sent. Errors: `usage` with
+ * The one path of a list to a webhook: every line is checked, confirmed addresses are removed, and the rest is sent. Errors: `usage` with
  * nothing sent; `locked`; as in `sendAddresses`.
  */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {

@@ -78,7 +78,7 @@ export const synced = recordView<SyncResult>(
   { notes: (result) => [describeSync(result), ...secretNotes(result)] },
 );
 
-/** What a sync did in one sentence, then what it could not do. */
+/** What a sync did in one sentence, then the addresses that it could not remove. */
 function describeSync(result: SyncResult): string {
   const { notRemovable, replaced, checked, gapMs } = result;
   const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address')) as [string, string];

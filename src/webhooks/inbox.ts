@@ -7,7 +7,7 @@ import type { EventSummary } from './events.ts';
 /** How long an event that comes again is a repeat; older signatures are refused. */
 export const defaultRepeatsMs = 7 * dayMs;
 
-/** A delivery as it came; its bytes are signed. */
+/** A delivery as it came; the signature is of its bytes. */
 export interface Delivery {
   /**
    * Which webhook it belongs to: the path and query it was sent to, `#`, and 8 hex digits for the secret that signed it. Deliveries of one
@@ -52,7 +52,7 @@ export const targetMs = 7 * dayMs;
 export const eventStatuses = ['forwarded', 'waiting', 'failed'] as const;
 export type EventStatus = (typeof eventStatuses)[number];
 
-/** Which events; without any field, all. */
+/** Filters events; an absent field filters nothing. */
 export interface EventQuery {
   /** An event id, or its start. */
   idStart?: string | undefined;

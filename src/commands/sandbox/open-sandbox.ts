@@ -12,9 +12,9 @@ import { findServed, readBaseUrl } from './served.ts';
 interface OpenOptions {
   /** `--db`. */
   db?: string | undefined;
-  /** A new database stays without the built-in data. */
+  /** A new database stays empty, without the built-in data. */
   keepsEmpty?: boolean;
-  /** What another version of sotra wrote is dropped. */
+  /** A database of another version of sotra is replaced. */
   replaces?: boolean;
 }
 

@@ -38,7 +38,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const live = createLiveLog();
   const stop = new AbortController();
   const http = await openNetwork({ ...io, env: {} });
-  // Requests with the token are neither logged nor met by faults: the page shows only those of others.
+  // Requests with the token are not logged and get no faults: the page shows only the requests of users.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>
       http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),

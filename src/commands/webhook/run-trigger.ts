@@ -97,13 +97,13 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
   const { now, sleep, signal } = io;
   const untilMs = now() + startMs;
   const isUnanswered = () => stored.some(({ seq }) => readDelivery(db, seq)?.status === null);
-  // The answer says what was not accepted.
+  // The answer lists the events that were not accepted.
   await withDeliverer(db, { ...context, warn: () => undefined }, async () => {
     while (isUnanswered() && now() < untilMs && !signal.aborted) await sleep(napMs, signal).catch(() => undefined);
   });
   if (io.signal.aborted)
     throw new SotraError('interrupted', 'interrupted while waiting for the answers of the webhooks', {
-      hint: 'sotra sandbox start, or the next command that delivers, sends what was not accepted.',
+      hint: 'sotra sandbox start, or the next command that delivers, sends undelivered events again.',
     });
   return stored.map(({ webhook, event, seq }) => {
     const row = readDelivery(db, seq);
@@ -139,7 +139,7 @@ function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefi
   return makeWebhookEvent(db, source, webhook, storedNow(db, context.io.now()));
 }
 
-/** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */
+/** The newest event of a type, of a position if one is named, or one of those before it. Errors: `not-found`. */
 export function readEventSource(
   db: Db,
   { type, position }: Pick<TriggerInput, 'type' | 'position'>,

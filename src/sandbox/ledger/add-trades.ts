@@ -53,7 +53,7 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
   });
 }
 
-/** Ends a position that answers call closed by its price alone: the next buy opens a new one, which begins with what is left of it. */
+/** Ends a position that answers call closed by its price alone: the next buy opens a new one, which begins with the tokens left. */
 function endIfClosed(db: Db, { trader, chain, token, direction }: Trade): void {
   db.run(
     `UPDATE position SET state = json_set(state, '$.exited', json('true'), '$.closedByPrice', json('true'))

@@ -4,7 +4,7 @@ import type { Trade } from './trade.ts';
 interface Lot {
   /** Tokens left of it, > 0; on perps the full (leveraged) size. */
   amount: number;
-  /** What is left of its cost; on perps the notional. */
+  /** Its remaining cost; on perps the notional. */
   usd: number;
   /** Not bought in a trade we know: an opening lot, whose cost is its market value when it was first seen. */
   received: boolean;
@@ -15,7 +15,7 @@ interface Lot {
 /** A position is open while what remains is worth at least this much (interface document, "Position state"). */
 const openThresholdUsd = 1;
 
-/** Share below which a difference is floating-point rounding: of a sale above what is held, and of a value. */
+/** Share below which a difference is floating-point rounding: of a sale beyond the tokens held, and of a value. */
 const rounding = 1e-9;
 /** The same, less what rounding leaves. */
 export const openFromUsd = openThresholdUsd * (1 - rounding);
@@ -32,7 +32,7 @@ export interface PositionState {
   latestAtMs: number;
   /** An exit left less than `openThresholdUsd`: the next entry opens the next position. Never taken back. */
   exited: boolean;
-  /** Closed by its price alone: what is left enters the next position, at its cost. */
+  /** Closed by its price alone: the tokens left enter the next position, at their cost. */
   closedByPrice?: boolean;
   /** The source shows only a part of its trades, so that its cost is partly a guess. */
   unavailable: boolean;
@@ -42,7 +42,7 @@ export interface PositionState {
   soldUsd: number;
   boughtMarginUsd: number;
   soldMarginUsd: number;
-  /** Of opening lots, and of what was sold above what was held. */
+  /** Cost of opening lots, and of sales beyond the tokens held. */
   receivedMarginUsd: number;
   realizedUsd: number;
   sellCount: number;
@@ -75,13 +75,13 @@ export interface PositionStats {
   holdingsCostBasisUSDWithLeverage?: number;
 }
 
-/** What a card says of its position, besides the trades; the perp fields are absent on spot. */
+/** The position fields of a card, without its trades; the perp fields are absent on spot. */
 export interface PositionFigures {
   /** Tokens held; on perps the margin part (size divided by leverage). Negative on shorts. */
   positionAmount: number;
   positionAmountWithLeverage?: number;
   perpPositionType?: 'long' | 'short';
-  /** Leverage of what is held, or of the last trade when nothing is. */
+  /** Leverage of the tokens held, or of the last trade if there are none. */
   perpLeverage?: number;
   positionStats: PositionStats;
 }
@@ -152,7 +152,7 @@ function isWorthHolding(valueUsd: number): boolean {
   return valueUsd >= openFromUsd;
 }
 
-/** Tokens that came in (below 0: went out) in trades that the source does not have. What is worth less than an open position is rounding. */
+/** Tokens that came in (below 0: went out) in trades that the source does not have. Less than the value of an open position is rounding. */
 function unseenAmount(previous: PositionState | undefined, trade: Trade): number {
   if (trade.startAmount === undefined) return 0;
   const unseen = trade.startAmount - (previous === undefined ? 0 : sumLots(previous).amount);

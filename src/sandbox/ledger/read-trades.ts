@@ -23,7 +23,7 @@ export interface ReadOptions {
 
 /**
  * The trades of a file and what became of its other rows, in the order of the file. The first character tells the format: `{` NDJSON, `[` a
- * JSON array, else CSV or TSV. Memory: one batch, but all rows of hyperliquid-fills. Errors: those of `openTextFile`, `readLines`, `readItems`.
+ * JSON array, else CSV or TSV. Memory: one batch; all rows for hyperliquid-fills. Errors: those of `openTextFile`, `readLines`, `readItems`.
  */
 export async function* readTrades(
   source: FileBytes,
@@ -86,7 +86,7 @@ function pumpfunReader(): RowReader {
 interface MappedOptions {
   chain: Chain | undefined;
   map: Record<string, string>;
-  /** What is the same in every row and no column says. */
+  /** Values of every row that no column has. */
   constants?: TradeText;
   /** Columns that belong to no field but tell rows apart. */
   keyColumns?: readonly string[];
@@ -96,7 +96,7 @@ type Columns = Partial<Record<TradeField, string>>;
 
 const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'usd'] as const;
 
-/** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. */
+/** Reads rows whose columns are named, by a map or by their usual names, for the fields of a trade. */
 function mappedReader(options: MappedOptions): RowReader {
   // Each row of NDJSON has names of its own, mostly the same.
   const known = new Map<string, Columns>();

@@ -106,7 +106,7 @@ export function readTradeText(
   return { trade };
 }
 
-/** What the file says of each field, without blanks around it. */
+/** The text of each field in the file, trimmed. */
 function trimTexts(text: TradeText): Record<TradeField, string> {
   const given = {} as Record<TradeField, string>;
   for (const field of tradeFields) given[field] = text[field]?.trim() ?? '';

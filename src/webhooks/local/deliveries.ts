@@ -82,7 +82,7 @@ interface DeliveryRow {
 /** A column with text as bytes, which `readRows` makes text: libsql ends the process for text that is not UTF-8. */
 const text = (column: string, name: string) => `CAST(${column} AS BLOB) AS ${name}`;
 
-/** Rows of a statement; bytes become text, but those of a `body`. */
+/** Rows of a statement; bytes become text, except a `body`. */
 function readRows<Row>(db: Db, sql: string, values: readonly SqlValue[] = []): Row[] {
   const read = (key: string, value: SqlValue) =>
     typeof value === 'object' && value !== null && key !== 'body' ? Buffer.from(value).toString() : value;
