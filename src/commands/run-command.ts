@@ -14,6 +14,7 @@ import {
   usageError,
 } from '../errors.ts';
 import { ClosedPipe } from '../lib/io.ts';
+import type { JqFilter } from '../lib/output/json.ts';
 import { checkColumns, printResult } from '../lib/output/print.ts';
 import type { Result } from '../lib/output/result.ts';
 import { onEachBatch } from '../lib/output/view.ts';
@@ -34,14 +35,14 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
   if ((format === 'csv' || format === 'tsv') && !printsRows)
     throw usageError(`--format ${format}: sotra ${command.words.join(' ')} prints no rows`, 'Omit it.');
   const context = createContext({ argv, io, options, say, stream, views: () => loadViews(command) });
-  const filter =
-    options.jq === undefined ? undefined : await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
   const pause = () => io.sleep(0, io.signal);
-  const printing = { io, options, note: context.note, pause, filter, hideSecrets };
+  let filter: JqFilter | undefined;
   let failed: SotraError | undefined;
   try {
+    if (options.jq !== undefined) filter = await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
     const input = await readTypedInput(command, context);
     const result = stopSpinner(await handler(input as never, context), context);
+    const printing = { io, options, note: context.note, pause, filter, hideSecrets };
     session.exitCode = await printResult(result, input, printing);
     failed = options.preview ? undefined : describeOutcome(result, session.exitCode);
   } catch (thrown) {

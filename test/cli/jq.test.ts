@@ -184,3 +184,13 @@ test('a signal while the filter is still being read leaves no thread behind', as
   await expect(compileFilter('.', { startThread, signal: stop.signal })).rejects.toThrow('aborted');
   await gone;
 });
+
+test.each([1, 10, 30, 60])(
+  'a signal %d ms after the start is an interruption, whether or not the filter is read',
+  async (ms) => {
+    const service = await stub(() => undefined);
+    const argv = 'request GET /v1/x --jq .';
+    const { code, out, err } = await run(argv, { env: service.env, signal: AbortSignal.timeout(ms) });
+    expect({ code, out, err }).toEqual({ code: 130, out: '', err: 'error: interrupted\n' });
+  },
+);

@@ -160,7 +160,7 @@ const foreign = ['echo in another shape', 'echo in a list'];
 const knowing = ['webhook list', 'webhook register', 'webhook sync', 'webhook add-addresses'];
 
 /** Commands that run until they are stopped. */
-const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'ui'];
+const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook forward', 'ui'];
 
 let files = 0;
 

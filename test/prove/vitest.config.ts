@@ -29,7 +29,7 @@ export default defineConfig({
     env: { SOTRA_PROVE: '1' },
     globalSetup: 'test/support/packed.ts',
     // A machine that does much else takes many times as long; only what hangs comes to an end here.
-    testTimeout: 3_600_000,
+    testTimeout: 1_200_000,
     hookTimeout: 600_000,
     expect: { poll: { interval: 5, timeout: 120_000 } },
     pool: 'forks',
