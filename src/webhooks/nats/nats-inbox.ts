@@ -79,7 +79,7 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     },
     failed: async () => [...(await readFailed(stream)).values()].flat().length,
     events: (query) => read(queryEvents(stream, query)),
-    follow: (query, signal) => read(follow(stream, query, signal)),
+    follow: (query, signal) => read(follow(stream, query, { sinceMs: io.now(), signal })),
     deliveries: (query) => read(queryDeliveries(stream, query)),
     settle: async ({ seq }) =>
       void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
@@ -199,10 +199,16 @@ function findEvents(
   return askedEvents(delivery, query).map((event) => ({ ...event, delivery, status, forwards }));
 }
 
-/** Events as they are stored from now on. */
-async function* follow(stream: Stream, query: EventQuery, signal: AbortSignal): AsyncGenerator<StoredEvent> {
+/** Events as they are stored from a moment on. */
+async function* follow(
+  stream: Stream,
+  query: EventQuery,
+  { sinceMs, signal }: { sinceMs: number; signal: AbortSignal },
+): AsyncGenerator<StoredEvent> {
+  // Asked first: a message that is stored between the two is found.
   const { state } = await ask(stream, () => stream.manager.streams.info(stream.name));
+  const from = (await findFirst(stream, sinceMs)) ?? state.last_seq + 1;
   const filter = subjects(stream.name).event('*', '*');
-  for await (const message of readMessages(stream, { filter, from: state.last_seq + 1, signal }))
+  for await (const message of readMessages(stream, { filter, from, signal }))
     yield* findEvents(readMessage(message), query);
 }
