@@ -1,51 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventLine } from '../../src/commands/webhook/event-line.ts';
 import { lineWidth } from '../../src/lib/io.ts';
 import { breakText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { fillInbox } from '../support/inbox.ts';
 import { degen } from '../support/traders.ts';
 import { uploadFolders } from '../support/upload-place.ts';
 
 // What random input has found, one by one.
-
-test.each(['null', '[]', '5', '"x"', '{}'])(
-  'a stored key that is %s is reported, and is no internal error',
-  async (text) => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, 'keys'));
-    writeFileSync(join(folder, 'keys', 'k.json'), text);
-    const env = { SOTRA_CONFIG_DIR: folder };
-    const listed = await run('key list --json', { env });
-    expect([listed.code, listed.out]).toEqual([0, '[]\n']);
-    expect(listed.err).toContain(join(folder, 'keys', 'k.json'));
-    const exported = await run('key export k', { env });
-    expect([3, 11]).toContain(exported.code);
-    expect(exported.err).toContain(join(folder, 'keys', 'k.json'));
-  },
-);
-
-test('a stored delivery with a header that cannot be sent is reported as not accepted, and the others are sent', async () => {
-  const folder = temporaryFolder();
-  const bodyOf = (id: string) => Buffer.from(`{"eventId":"${id}","eventType":"copyswap"}`);
-  await fillInbox(folder, [
-    { headers: ['', 'b'], body: bodyOf('one') },
-    { headers: ['a', 'b'], body: bodyOf('two') },
-  ]);
-  const service = await stub((_, response) => response.end());
-  const argv = `webhook replay --since 1970-01-01T00:00:00Z --to ${service.url} --json`;
-  const { code, out } = await run(argv, { env: { SOTRA_DATA_DIR: folder }, skipWaits: true });
-  expect([code, JSON.parse(out), service.requests.length]).toEqual([
-    10,
-    [
-      expect.objectContaining({ eventId: 'one', taken: false }),
-      expect.objectContaining({ eventId: 'two', taken: true }),
-    ],
-    1,
-  ]);
-});
 
 test('an upload whose state says nothing known is stopped, and nothing is sent', async () => {
   const folder = temporaryFolder();

@@ -10,10 +10,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { contentsOf } from '../support/files.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { smallDisk } from '../support/hostile/attack.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { long, some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
@@ -153,8 +152,10 @@ test.skipIf(!works).each(cases)(
 );
 
 test('a change of the settings on a full disk is exit 3, and they are as they were', async (at) => {
-  const folder = smallDisk(1);
-  if (folder === undefined) return at.skip('no disk can be mounted');
+  const folder = temporaryFolder();
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', folder]);
+  if (mounted.status !== 0) return at.skip('no disk can be mounted');
+  onTestFinished(() => void spawnSync('umount', ['--lazy', folder]));
   const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: temporaryFolder() };
   expect((await run('context set own --base-url https://a.example.com', { env })).code).toBe(0);
   const before = readFileSync(join(folder, 'config.json'), 'utf8');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,8 +11,8 @@ import { until } from '../support/until.ts';
 const execute = promisify(execFile);
 
 /** Starts the built program in a folder of its own; it ends with the test. */
-function begin(argv: string, folder = temporaryFolder()) {
-  const one = start(argv.split(' '), { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder });
+function begin(argv: string, folder = temporaryFolder(), more: Record<string, string> = {}) {
+  const one = start(argv.split(' '), { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...more });
   onTestFinished(() => void one.child.kill('SIGKILL'));
   return one;
 }
@@ -66,7 +66,7 @@ test('a served sandbox answers the tool and plain curl alike, refuses other name
 
 test('sandbox start --detach returns once it answers, and the process that it names can be stopped', async () => {
   const data = join(temporaryFolder(), 'parent', 'data');
-  const { printed, ended } = begin('sandbox start --detach --port 0 --json', data);
+  const { printed, ended } = begin('sandbox start --detach --port 0 --json', data, { SOTRA_API_KEY: 'a-key' });
   expect(await ended).toBe(0);
   const ready = JSON.parse(printed.out);
   onTestFinished(() => {
@@ -77,6 +77,9 @@ test('sandbox start --detach returns once it answers, and the process that it na
     }
   });
   expect([dirname(data), data].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
+  // A process that goes on has no key in its environment, which others may read.
+  if (existsSync('/proc/self/environ'))
+    expect(readFileSync(`/proc/${ready.pid}/environ`, 'utf8')).not.toContain('SOTRA_API_KEY');
   const env = { SOTRA_API_KEY: 'sandbox-key-b', SOTRA_BASE_URL: ready.url };
   expect((await run('leaderboard list --limit 1', { env })).code).toBe(0);
   const headers = { 'x-control-token': ready.controlToken };
@@ -89,4 +92,23 @@ test('a port that is taken is exit 3 and names the port', async () => {
   const port = await openPort(createServer());
   const { code, err } = await run(`sandbox start --port ${port}`);
   expect([code, err]).toEqual([3, expect.stringContaining(`cannot listen on port ${port}`)]);
+});
+
+test('files of the first commands are private to the user, whatever the umask', async () => {
+  const folder = temporaryFolder();
+  const lines = [
+    '--sandbox leaderboard list',
+    'context set own --base-url http://127.0.0.1:9',
+    `sandbox reset --empty --db ${folder}/data/own.db --yes`,
+  ];
+  const script = lines.map((line) => `${process.execPath} bin/sotra.js ${line}`).join(' && ');
+  const env = {
+    PATH: process.env['PATH'],
+    SOTRA_DATA_DIR: join(folder, 'data'),
+    SOTRA_CONFIG_DIR: join(folder, 'config'),
+  };
+  await execute('sh', ['-c', `umask 000; ${script}`], { env });
+  const made = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /^(data|config)/.test(name));
+  expect(made).toEqual(expect.arrayContaining(['config/config.json', 'data/own.db']));
+  expect(made.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)).toEqual([]);
 });

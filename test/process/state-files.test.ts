@@ -2,27 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Outcome, run, stub, temporaryFolder } from '../support/harness.ts';
-import { fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
-
-/** A service that takes comments and uploads, and has one leaderboard. */
-async function service() {
-  const posted: string[] = [];
-  let webhooks: object[] = [];
-  const { env } = await stub(({ method, url, body }, response) => {
-    response.setHeader('content-type', 'application/json');
-    const webhook = { uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
-    if (url.startsWith('/v2/leaderboard')) return void response.end('{"traders":[]}');
-    if (method === 'POST' && url === '/v1/swap-comments') {
-      posted.push(body);
-      return void response.end(JSON.stringify({ ...JSON.parse(body), uid: `c-${posted.length}` }));
-    }
-    if (method === 'POST') webhooks = [webhook];
-    return void response.end(JSON.stringify(method === 'GET' ? webhooks : webhook));
-  });
-  return { env, posted };
-}
 
 interface StateFile {
   argv: string;
@@ -52,13 +33,6 @@ const files: Record<string, StateFile> = {
       return join(folder, 'config.json');
     },
   },
-  aliases: {
-    argv: 'alias list',
-    make: async (act, folder) => {
-      await does(act, `alias set me ${degen}`);
-      return join(folder, 'config.json');
-    },
-  },
   'upload state': {
     argv: upload,
     make: async (act, folder) => {
@@ -72,13 +46,6 @@ const files: Record<string, StateFile> = {
     make: async (act, folder) => {
       await does(act, 'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password');
       return join(folder, 'keys', 'k.json');
-    },
-  },
-  'listener store': {
-    argv: 'webhook events',
-    make: async (_, folder) => {
-      await fillInbox(folder, [{}]);
-      return join(inboxFolderOf(folder), 'inbox.db');
     },
   },
   'sandbox database': {
@@ -113,7 +80,7 @@ const cases = Object.entries(files).flatMap(([name, file]) =>
   Object.entries(harms)
     .filter(([harm]) => name !== 'sandbox database' || harm !== 'of a newer sotra')
     // These begin empty: a process may be killed before their first line.
-    .filter(([harm]) => harm !== 'empty' || !/database|store|comments/.test(name))
+    .filter(([harm]) => harm !== 'empty' || name !== 'sandbox database')
     .map(([harm, apply]) => ({ name, harm, apply, file })),
 );
 
@@ -122,37 +89,56 @@ test.each(some(cases, 12))(
   async ({ apply, file }) => {
     const folder = temporaryFolder();
     writeKeys(folder);
-    const { env, posted } = await service();
-    const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const hook = '{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook","secret":"s"}';
+    const service = await stub(({ method }, response) => response.end(method === 'GET' ? '[]' : hook));
+    const all = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
     const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
     const path = await file.make(act, folder);
     apply(path);
     // A database's last changes may be beside it; they would repair it.
     for (const beside of ['-wal', '-shm']) rmSync(path + beside, { force: true });
     const isFile = statSync(path).isFile();
-    const [before, sent] = [isFile ? readFileSync(path) : undefined, posted.length];
+    const [before, sent] = [isFile ? readFileSync(path) : undefined, service.requests.length];
     const { code, out, err } = await act(file.argv);
     expect([3, 11]).toContain(code);
     expect(err).toContain(path);
     expect(err).toContain('hint: ');
     expect(out).toBe('');
-    expect(posted).toHaveLength(sent);
+    expect(service.requests).toHaveLength(sent);
     if (before === undefined) expect(readdirSync(path)).toEqual([]);
     else expect(readFileSync(path).equals(before)).toBe(true);
   },
 );
 
-test('a key file that cannot be read is reported by key list, and the other keys are shown', async () => {
-  const folder = temporaryFolder();
-  const keys = writeKeys(folder);
-  const env = { SOTRA_CONFIG_DIR: folder };
-  await run(['key', 'import', 'good', '--key-file', keys.evm, '--password-file', keys.password], { env });
-  writeFileSync(join(folder, 'keys', 'bad.json'), '{"crypto": {"ciphertext": "deadbeef');
-  const { code, out, err } = await run('key list --json', { env });
-  expect([code, JSON.parse(out).map(({ name }: { name: string }) => name)]).toEqual([0, ['good']]);
-  expect(err).toContain(join(folder, 'keys', 'bad.json'));
-  expect(err).not.toContain('deadbeef');
-});
+test.each(['null', '[]', '{"crypto": {"ciphertext": "deadbeef'])(
+  'the stored key %s is reported by key list, and the other keys are shown',
+  async (text) => {
+    const folder = temporaryFolder();
+    const keys = writeKeys(folder);
+    const env = { SOTRA_CONFIG_DIR: folder };
+    await run(['key', 'import', 'good', '--key-file', keys.evm, '--password-file', keys.password], { env });
+    writeFileSync(join(folder, 'keys', 'bad.json'), text);
+    const { code, out, err } = await run('key list --json', { env });
+    expect([code, JSON.parse(out).map(({ name }: { name: string }) => name)]).toEqual([0, ['good']]);
+    expect(err).toContain(join(folder, 'keys', 'bad.json'));
+    expect(err).not.toContain('deadbeef');
+    const exported = await run('key export bad', { env });
+    expect([exported.code, exported.err]).toEqual([expect.toBeOneOf([3, 11]), expect.stringContaining('bad.json')]);
+  },
+);
+
+const key = 'Zx9/echo+key-4711';
+
+test.each([`{"contexts":{"a":{"apiKey":"${key}"}}`, `{"contexts":{"a":{"apiKey":${key}}}}`, key])(
+  'damaged settings are reported without their contents: %s',
+  async (text) => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'config.json'), text);
+    const { code, err } = await run('context list --verbose', { env: { SOTRA_CONFIG_DIR: folder } });
+    expect([code, err.includes('it is not JSON')]).toEqual([3, true]);
+    expect(err).not.toMatch(/Zx9|4711/);
+  },
+);
 
 function leave(folder: string, name: string, minutesAgo: number): void {
   mkdirSync(dirname(join(folder, name)), { recursive: true });

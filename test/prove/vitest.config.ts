@@ -9,12 +9,11 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 /** What CI proves: secrets, uploads, the listener, a cluster, two pages in a browser, and the package. */
 const inCi = [
-  'test/prove/webhook-kill.prove.ts',
-  'test/prove/attacks-uploads.prove.ts',
+  'test/prove/kills.prove.ts',
   'test/process/webhook-flood.test.ts',
   'test/prove/attacks-listener.prove.ts',
   'test/law/canary.test.ts',
-  'test/process/cluster.test.ts',
+  'test/prove/cluster.prove.ts',
   'test/prove/browser-inbox.prove.ts',
   'test/prove/browser-wallet.prove.ts',
   'test/prove/package.prove.ts',

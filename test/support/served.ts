@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WireNames } from '../../src/api/endpoint.ts';
@@ -56,4 +57,16 @@ export async function ask(
   const headers = key === null ? {} : { authorization: `Bearer ${key}` };
   const answer = await fetch(service.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
   return { status: answer.status, body: await answer.json() };
+}
+
+/** Sends latin1 text as it is; the first line of the answer and its body, empty where the connection was closed without one. */
+export async function sendRaw(url: string, text: string): Promise<{ status: number; body: string }> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => undefined);
+  socket.end(Buffer.from(text, 'latin1'));
+  await new Promise((resolve) => socket.once('close', resolve));
+  const answer = Buffer.concat(chunks).toString();
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), body: answer.split('\r\n\r\n')[1] ?? '' };
 }

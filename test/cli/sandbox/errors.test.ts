@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { sendRaw } from '../../support/hostile/requests.ts';
-import { ask, serveSandbox } from '../../support/served.ts';
+import { ask, sendRaw, serveSandbox } from '../../support/served.ts';
 
 const execute = promisify(execFile);
 const cat = '0x00000000000000000000000000000000000000c1';

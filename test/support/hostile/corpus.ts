@@ -163,20 +163,6 @@ export const oddKeys = [
   '\u001b[31m',
   '💸',
 ];
-/** Contents of a text file that is not what was expected. */
-export const oddFiles = [
-  ...['', ' ', '\n', '\r\n', '\ufeff', '\u0000', 'null', '[]', '{}', '{"', '"', '5', 'true', '[1,2', '{"a":1}{"b":2}'],
-  ...[
-    '\u0000'.repeat(500),
-    '['.repeat(100_000),
-    '{"a":'.repeat(100_000),
-    `"${'x'.repeat(200_000)}"`,
-    'x,y\n"1',
-    '#!/bin/sh\n',
-    '<html>',
-  ],
-];
-
 /** Bodies of requests that are no JSON, no object, or deeper than any should be. */
 export const oddBodies = [
   ...['', '[', 'null', '"text"', '123', '\u00ff\u00fe', '{"targets": {"length": 1e9}}'],

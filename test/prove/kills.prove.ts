@@ -1,0 +1,266 @@
+import type { ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Outcome, run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { manyAddresses, serve, start } from '../support/processes.ts';
+import { degen, writeKeys } from '../support/traders.ts';
+import { until } from '../support/until.ts';
+import { keepWebhooks } from '../support/upload-place.ts';
+
+const destination = 'http://127.0.0.1:9/hook';
+
+test('100 kills of one upload of 300,000 addresses: one webhook is made, and it gets them all', async () => {
+  const folder = temporaryFolder();
+  const list = manyAddresses(300_000);
+  writeFileSync(join(folder, 'addresses.txt'), `${list.join('\n')}\n`);
+  const held = new Set<string>();
+  const made: object[] = [];
+  const service = { slowMs: 700, changes: 0, puts: 0 };
+  const { env } = await stub(async ({ method, body }, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (method === 'GET') return void response.end(JSON.stringify(made));
+    service.changes += 1;
+    // Half of what is killed meanwhile was done, without an answer.
+    await delay(service.slowMs * Math.random());
+    if (method === 'POST') made.push({ uid: `w-${made.length}`, destinationUrl: destination, secret: 'whsec_0' });
+    else service.puts += 1;
+    for (const address of JSON.parse(body).walletAddresses) held.add(address);
+    await delay(service.slowMs * Math.random());
+    response.end(JSON.stringify(made[0]));
+  });
+  const argv = `webhook register --url ${destination} --file ${folder}/addresses.txt --json`.split(' ');
+  const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  let killed = 0;
+  for (let number = 0; number < 100; number += 1) {
+    const { child, ended } = start(argv, all);
+    const before = service.changes;
+    // One in five at any moment from the start on; the others once there is something to lose.
+    if (number % 5 > 0) await until(() => service.changes > before || child.exitCode !== null, 'the upload goes on');
+    await delay(Math.random() * 1500);
+    if (child.exitCode === null) killed += 1;
+    child.kill('SIGKILL');
+    await ended;
+  }
+  service.slowMs = 0;
+  const puts = service.puts;
+  expect(await start(argv, all).ended).toBe(0);
+  process.stdout.write(`${killed} kills, ${puts} PUTs before the last run, ${service.puts} in all\n`);
+  expect([killed, made.length, held.size]).toEqual([100, 1, 300_000]);
+  // Each kill may cost the four chunks that were on their way.
+  expect(service.puts).toBeLessThan(299 + 100 * 4);
+});
+
+interface Work {
+  argv: string;
+  /** What the service does with a request, and its answer. */
+  answer: (seen: Seen) => readonly [status: number, value: unknown];
+  /** Looks at what there is after the command was killed and run again to its end. */
+  check: (folder: string, again: Outcome) => void;
+  /** Made before each run. */
+  before?: (env: Record<string, string>, folder: string) => Promise<void>;
+}
+
+const addresses = manyAddresses(2500);
+const fewer = addresses.slice(100);
+const ofUpload = `--url ${destination} --file FOLDER/addresses.txt --secret-file FOLDER/secret`;
+const secretIn = (folder: string) => readFileSync(join(folder, 'secret'), 'utf8');
+
+/** A registration; the service may return the secret in its first answer alone. */
+function registration(toldOnce: boolean): Work {
+  const { answer, hooks, holds } = keepWebhooks({ toldOnce });
+  return {
+    argv: `webhook register ${ofUpload}`,
+    answer: ({ method, url, body }) => answer(method, url, body),
+    check: (folder, { code, err }) => {
+      expect(hooks).toHaveLength(1);
+      // A command that was killed before the answer came has lost what the service does not tell again.
+      if (toldOnce && code === 10) return expect(err).toContain('its secret was in an answer that got lost');
+      expect([code, holds('w-0'), secretIn(folder)]).toEqual([0, addresses.toSorted(), 'whsec_0\n']);
+    },
+  };
+}
+
+/** A second sync of a list that lost some addresses, by a new webhook. */
+function replacement(): Work {
+  const { answer, hooks, holds } = keepWebhooks();
+  return {
+    before: async (env, folder) => {
+      const line = `webhook sync ${ofUpload}`.replaceAll('FOLDER', folder);
+      expect(await run(line, { env })).toMatchObject({ code: 0 });
+      writeFileSync(join(folder, 'addresses.txt'), `${fewer.join('\n')}\n`);
+    },
+    argv: `webhook sync ${ofUpload} --replace --yes`,
+    answer: ({ method, url, body }) => answer(method, url, body),
+    check: (folder, { code }) => {
+      const [hook] = hooks;
+      expect([code, hooks.length, hook?.uid === 'w-0']).toEqual([0, 1, false]);
+      expect(holds(hook?.uid ?? '')).toEqual(fewer.toSorted());
+      expect(secretIn(folder).split('\n').slice(0, 2)).toEqual([hook?.secret, 'whsec_0']);
+    },
+  };
+}
+
+const targetsIn = (text: string) => new Set([...text.matchAll(/0x[0-9a-f]{40}/g)].map(([address]) => address));
+
+function follows(): Work {
+  const applied = new Set<string>();
+  return {
+    argv: 'follow bulk --file FOLDER/follows.ndjson',
+    answer: ({ body }) => {
+      for (const target of targetsIn(body)) applied.add(target);
+      return [200, { targetProfiles: [] }];
+    },
+    check: (folder, { code }) => {
+      const undo = readdirSync(join(folder, 'undo')).map((name) => readFileSync(join(folder, 'undo', name), 'utf8'));
+      const known = targetsIn(undo.join(''));
+      expect([code, applied.size, [...applied].filter((target) => !known.has(target))]).toEqual([0, 2500, []]);
+    },
+  };
+}
+
+function comments(): Work {
+  const posted: Record<string, unknown>[] = [];
+  return {
+    argv: 'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
+    answer: ({ method, url, body }) => {
+      const hash = new URL(url, 'http://stub').searchParams.get('transactionHashes') ?? '';
+      const known = posted.filter(({ transactionHash }) => transactionHash === hash);
+      if (method === 'GET') return [200, { [hash]: { comments: known, insights: [] } }];
+      const { signature: _, ...sent } = JSON.parse(body);
+      posted.push({ uid: `c${posted.length}`, timestamp: 1, ...sent });
+      return [200, posted.at(-1)];
+    },
+    check: (_, { code }) =>
+      expect([code, posted.map(({ commentText }) => commentText)]).toEqual([0, ['one', 'two', 'three']]),
+  };
+}
+
+function writeInputs(folder: string): void {
+  writeKeys(folder);
+  const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
+  write('addresses.txt', addresses);
+  write(
+    'follows.ndjson',
+    addresses.map((each) => JSON.stringify({ addressOrUid: 'ext:me', targets: [each] })),
+  );
+  write(
+    'comments.ndjson',
+    ['one', 'two', 'three'].map((commentText, index) =>
+      JSON.stringify({
+        chain: 'base',
+        transactionHash: `0x${String(index).repeat(64)}`,
+        tokenAddress: degen,
+        commentText,
+      }),
+    ),
+  );
+}
+
+test.each<[name: string, of: () => Work]>([
+  ['webhook register', () => registration(false)],
+  ['webhook register, its secret told once', () => registration(true)],
+  ['webhook sync --replace', replacement],
+  ['follow bulk', follows],
+  ['comment post --file', comments],
+])('%s, killed at each of its requests, whether it arrived or not: the same command completes it', async (_, of) => {
+  let kills = 0;
+  for (let at = 1, isOver = false; !isOver; at += 1)
+    for (const arrives of [true, false]) {
+      const [folder, { argv, answer, check, before }] = [temporaryFolder(), of()];
+      writeInputs(folder);
+      const killed: { child?: ChildProcess } = {};
+      let count = 0;
+      const service = await stub((seen, response) => {
+        if (killed.child !== undefined) count += 1;
+        const isNow = count === at && killed.child?.kill('SIGKILL');
+        if (isNow && !arrives) return void response.destroy();
+        const [status, value] = answer(seen);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+      });
+      const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+      await before?.(env, folder);
+      const line = argv.replaceAll('FOLDER', folder);
+      const { child, ended } = start(line.split(' '), env);
+      killed.child = child;
+      isOver = (await ended) !== null;
+      if (!isOver) kills += 1;
+      check(folder, await run(line, { env, skipWaits: true }));
+    }
+  expect(kills).toBeGreaterThan(2);
+});
+
+/** Starts a command and kills it after a while; true if it had not ended before. */
+async function killedAfter(ms: number, argv: readonly string[], env: Record<string, string>): Promise<boolean> {
+  const { child, ended } = start(argv, env);
+  await delay(ms);
+  child.kill('SIGKILL');
+  return (await ended) === null;
+}
+
+test('settings, aliases and keys are whole after a kill at any moment, and lose nothing', async () => {
+  const folder = temporaryFolder();
+  const keys = writeKeys(folder);
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const commands = (name: string) => [
+    `context set ${name} --base-url https://${name}.example.com`,
+    `alias set ${name} ${degen}`,
+    `key import k --key-file ${keys.evm} --password-file ${keys.password} --replace`,
+  ];
+  const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  const longestMs: number[] = [];
+  for (const line of commands('first')) {
+    const started = performance.now();
+    await start(line.split(' '), env).ended;
+    longestMs.push(performance.now() - started);
+  }
+  for (let [round, kills] = [0, 0]; kills < 24; round += 1) {
+    const before = read('config.json');
+    const kind = round % 3;
+    const line = commands(`n${round}`)[kind] ?? '';
+    if (await killedAfter(Math.random() * 1.1 * (longestMs[kind] ?? 0), line.split(' '), env)) kills += 1;
+    const { contexts, aliases } = read('config.json');
+    expect([contexts, aliases]).toEqual([
+      expect.objectContaining(before.contexts),
+      expect.objectContaining(before.aliases),
+    ]);
+    expect(read('keys/k.json')).toHaveProperty('crypto');
+  }
+  expect(await start(['context', 'set', 'last', '--base-url', 'https://last.example.com'], env).ended).toBe(0);
+  expect(read('config.json').contexts).toHaveProperty('last');
+});
+
+test('what a sandbox answered to eight clients is there after each of 15 kills', async () => {
+  const folder = temporaryFolder();
+  const headers = { authorization: 'Bearer sandbox-key-a', 'content-type': 'application/json' };
+  const acknowledged = manyAddresses(8).map((follower) => ({ follower, targets: new Set<string>() }));
+  const written = () => acknowledged.reduce((sum, { targets }) => sum + targets.size, 0);
+  let next = 0;
+  for (let kills = 0; kills < 15; kills += 1) {
+    const { url, child } = await serve(folder, ['--empty']);
+    const before = written();
+    const writing = acknowledged.map(async ({ follower, targets }) => {
+      for (;;) {
+        next += 1;
+        const target = `0x${(next + 1_000_000).toString(16).padStart(40, '0')}`;
+        const request = { method: 'PUT', headers, body: JSON.stringify({ targets: [target] }) };
+        const answer = await fetch(`${url}/v1/addresses/${follower}/follow`, request).catch(() => undefined);
+        if (answer === undefined) return;
+        expect(answer.status).toBe(200);
+        targets.add(target);
+      }
+    });
+    await until(() => written() > before);
+    await delay(Math.random() * 300);
+    child.kill('SIGKILL');
+    await Promise.all(writing);
+    rmSync(join(folder, 'ready.json'));
+  }
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  for (const { follower, targets } of acknowledged) {
+    const { out } = await run(`--sandbox profile follows ${follower} --all --format ndjson`, { env });
+    const held = targetsIn(out.toLowerCase());
+    expect([follower, [...targets].filter((target) => !held.has(target))]).toEqual([follower, []]);
+  }
+});
