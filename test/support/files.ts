@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The files below a folder, by their paths in it. */
-export function filesIn(folder: string): string[] {
+function filesIn(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile()).sort();
 }

@@ -61,7 +61,7 @@ export const steers =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Surrogate}]/u;
 
 /** What a terminal shows on stderr, without the lines of progress that draw themselves anew where an answer takes long. */
-export const withoutProgress = (err: string): string => err.replaceAll(/\x1b\[(?:\?25[hl]|\?2026[hl]|\d*G|2K|1A)/g, '');
+const withoutProgress = (err: string): string => err.replaceAll(/\x1b\[(?:\?25[hl]|\?2026[hl]|\d*G|2K|1A)/g, '');
 
 /** The first character that steers a terminal. */
 export const steering = (text: string): string | undefined => steers.exec(withoutProgress(text))?.[0];
