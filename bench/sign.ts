@@ -8,7 +8,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { encodeBase58 } from '../src/api/address.ts';
 import { signedText } from '../src/api/signed-text.ts';
 import { verifySignature } from '../src/api/verify-signature.ts';
-import { makeSignedComment } from '../src/commands/comment/signed.ts';
+import { makeSignedComment } from '../src/commands/comment/signer.ts';
 import { makeSigner } from '../src/keys/signer.ts';
 import { measureChild } from './measure/child.ts';
 import { type Row, report } from './measure/row.ts';

@@ -63,39 +63,10 @@ function parsed<T>(flags: string, help: string, read: (typed: string) => T): Opt
   return option.argParser(once(flags.split(' ', 1)[0] ?? '', read));
 }
 
-export interface GlobalOptions {
-  context: string | undefined;
-  sandbox: boolean;
-  baseUrl: string | undefined;
-  format: Format | undefined;
-  columns: readonly string[] | undefined;
-  jq: string | undefined;
-  showNsfw: boolean;
-  noColor: boolean;
-  verbose: boolean;
-  quiet: boolean;
-  yes: boolean;
-  noInput: boolean;
-  dryRun: boolean;
-  curl: boolean;
-  /** Show only; nothing is sent, written or asked. */
-  preview: boolean;
-  strict: boolean;
-  retries: number | undefined;
-  /** Between two requests. */
-  rate: Rate | undefined;
-  /** Until something comes: the connection, the first byte, the next one. */
-  timeoutMs: number;
-  /** Where it was typed. */
-  typedTimeoutMs: number | undefined;
-  /** For a whole call, attempts and waits together. */
-  maxTimeMs: number;
-  /** The longest wait that a service may ask for. */
-  maxWaitMs: number;
-}
+export type GlobalOptions = ReturnType<typeof readOptions>;
 
 /** The options that commands share, from what commander read. Errors: `usage` for two that contradict each other. */
-export function readOptions(typed: Readonly<Record<string, unknown>>): GlobalOptions {
+export function readOptions(typed: Readonly<Record<string, unknown>>) {
   const text = (key: string) => typed[key] as string | undefined;
   const isOn = (key: string) => typed[key] === true;
   const format = typed['format'] as Format | undefined;
@@ -122,13 +93,18 @@ export function readOptions(typed: Readonly<Record<string, unknown>>): GlobalOpt
     noInput: typed['input'] === false,
     dryRun: isOn('dryRun'),
     curl: isOn('curl'),
+    /** Show only; nothing is sent, written or asked. */
     preview: isOn('dryRun') || isOn('curl'),
     strict: isOn('strict'),
     retries: typed['retries'] as number | undefined,
+    /** Between two requests. */
     rate: typed['rate'] as Rate | undefined,
+    /** Until something comes: the connection, the first byte, the next one. */
     timeoutMs: timeoutMs ?? usualLimits.timeoutMs,
     typedTimeoutMs: timeoutMs,
+    /** For a whole call, attempts and waits together. */
     maxTimeMs: timeoutMs ?? usualLimits.maxTimeMs,
+    /** The longest wait that a service may ask for. */
     maxWaitMs: timeoutMs ?? usualLimits.maxWaitMs,
   };
 }

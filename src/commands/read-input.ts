@@ -5,6 +5,7 @@ import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts'
 import { nearest } from '../api/nearest.ts';
 import type { KnownNames } from '../calls/known-names.ts';
 import { missingInputs, usageError } from '../errors.ts';
+import { lazy } from '../lib/lazy.ts';
 import { splitList } from '../lib/list.ts';
 import { requireAlias } from './find-alias.ts';
 import { identifies, labelOf } from './params.ts';
@@ -32,12 +33,12 @@ export async function readInput(
   { requireAnyOf = [], example, findNames, warn }: ReadOptions,
 ): Promise<Record<string, unknown>> {
   checkAnyOf(params, requireAnyOf, typed, example);
-  const names = mentionsName(params, typed) ? await findNames() : undefined;
+  const names = lazy(findNames);
   const input: Record<string, unknown> = {};
   for (const [key, param] of Object.entries(params)) {
     const label = labelOf(key, param);
-    const resolved = names === undefined ? typed[key] : await resolveNames(label, param, typed, key, names);
-    const value = readValue(label, param, resolved);
+    const resolve = (text: string) => resolveName(label, param, text, typed['chain'], names);
+    const value = await readValue(label, param, typed[key], resolve);
     const problem = checkParam(param, value);
     if (problem !== undefined) throw hintForOrder(params, key, typed) ?? refuseValue(label, param, problem);
     if (value === undefined) continue;
@@ -68,18 +69,24 @@ function checkAnyOf(
   if (missing.length > 0) throw missingInputs(missing, example && `For example: sotra ${example}`);
 }
 
-function readValue(label: string, param: Param, typed: TypedInput[string]): unknown {
+async function readValue(
+  label: string,
+  param: Param,
+  typed: TypedInput[string],
+  resolve: (text: string) => Promise<string>,
+): Promise<unknown> {
   const { kind } = param;
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (kind.nullable && typed === 'null') return null;
-  if (kind.type !== 'list') {
-    requireHexPrefix(label, param, String(typed));
-    return parseText(kind, String(typed));
-  }
+  const readText = async (text: string) => {
+    const resolved = await resolve(text);
+    requireHexPrefix(label, param, resolved);
+    return parseText(itemOf(kind), resolved);
+  };
+  if (kind.type !== 'list') return readText(String(typed));
   const keepsCommas = param.noCommaSplit === true || kind.item.type === 'json';
-  const items = [typed].flat().flatMap((text) => (keepsCommas ? [text.trim()] : splitList(text, label)));
-  for (const item of items) requireHexPrefix(label, param, item);
-  return items.map((item) => parseText(kind, item));
+  const texts = [typed].flat().flatMap((text) => (keepsCommas ? [text.trim()] : splitList(text, label)));
+  return Promise.all(texts.map(readText));
 }
 
 /** Errors: `usage` for an EVM address without 0x, which is short enough to pass for one of Solana. */
@@ -173,55 +180,34 @@ export function isReference(text: string): boolean {
 }
 
 /** Whether the symbol of a token was typed, on a chain where tokens have addresses. */
-function isSymbol(text: string, { chain }: TypedInput): boolean {
+function isSymbol(text: string, chain: TypedInput[string]): boolean {
   return hasTokenAddresses(chain) && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
 }
 
-/** Whether something other than an address or an id was typed: an alias, a symbol, or a name or a row of the last board. */
-function mentionsName(params: Params, typed: TypedInput): boolean {
-  return Object.entries(params).some(([key, param]) => {
-    const named = identifies(param);
-    const texts = [typed[key]].flat().filter((text) => typeof text === 'string');
-    if (named === undefined) return false;
-    return texts.some(
-      (text) =>
-        /(^|,)@/.test(text) ||
-        (named === 'token' && isSymbol(text, typed)) ||
-        (named === 'trader' && text.split(',').some((part) => !identifier.test(part.trim()))),
-    );
-  });
-}
-
-/** What was typed for one parameter, names replaced. Errors: `usage` for an unknown alias or row, a name that several have, and the symbol of a token. */
-async function resolveNames(
+/** What was typed, or what an alias, a stored key, a row or a name on the last board means. Errors: `usage` for an unknown or ambiguous one. */
+async function resolveName(
   label: string,
   param: Param,
-  typed: TypedInput,
-  key: string,
-  names: KnownNames,
-): Promise<TypedInput[string]> {
-  const value = typed[key];
+  typed: string,
+  chain: TypedInput[string],
+  findNames: () => Promise<KnownNames>,
+): Promise<string> {
   const named = identifies(param);
-  if (value === undefined || typeof value === 'boolean' || named === undefined) return value;
-  const isCoin = (text: string) => named === 'token' && /^@\d+$/.test(text);
-  const resolve = async (text: string) => (isCoin(text) ? text : resolveName(label, named, text, names));
-  const texts = [value].flat().flatMap((text) => (param.kind.type === 'list' ? splitList(text, label) : [text.trim()]));
-  const resolved = await Promise.all(texts.map(resolve));
-  const symbol = named === 'token' ? resolved.find((text) => isSymbol(text, typed)) : undefined;
-  if (symbol !== undefined)
+  if (named === undefined) return typed;
+  const text = typed.trim();
+  const isCoin = named === 'token' && /^@\d+$/.test(text);
+  if (text.startsWith('@') && !isCoin) return requireAlias(text, (await findNames()).aliases, label);
+  if (named === 'token') {
+    if (!isSymbol(text, chain)) return text;
     throw usageError(
-      `${label} ${symbol}: not the address of a token on ${typed['chain']}`,
+      `${label} ${text}: not the address of a token on ${chain}`,
       'Give its contract address or mint: lists of positions show it with --columns tokenAddress.',
     );
-  return param.kind.type === 'list' ? resolved : resolved[0];
-}
-
-async function resolveName(label: string, named: 'trader' | 'token', text: string, names: KnownNames): Promise<string> {
-  if (text.startsWith('@')) return requireAlias(text, names.aliases, label);
-  if (named === 'token') return text;
+  }
   const [, row] = /^#(\d+)$/.exec(text) ?? [];
-  if (row !== undefined) return findRow(label, text, Number(row), names);
+  if (row !== undefined) return findRow(label, text, Number(row), await findNames());
   if (isReference(text)) return text;
+  const names = await findNames();
   const alias = Object.hasOwn(names.aliases, text) ? names.aliases[text] : undefined;
   const own = [alias, await names.findKey(text)].flatMap((each) => each ?? []);
   const found = [...new Set([...own, ...(names.takesBoard ? await names.findNamed(text) : [])])];

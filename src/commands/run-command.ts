@@ -1,4 +1,5 @@
 import type { Params } from '../api/endpoint.ts';
+import type { AnyEndpoint } from '../api/endpoints.ts';
 import { isObject } from '../api/json.ts';
 import { hideSecrets } from '../client/secrets.ts';
 import { type Context, createContext } from '../context.ts';
@@ -17,12 +18,11 @@ import { ClosedPipe } from '../lib/io.ts';
 import type { JqFilter } from '../lib/output/json.ts';
 import { checkColumns, printResult } from '../lib/output/print.ts';
 import type { Result } from '../lib/output/result.ts';
-import { onEachBatch } from '../lib/output/view.ts';
+import { type AnyView, onEachBatch } from '../lib/output/view.ts';
 import type { Command, Handler } from './command.ts';
 import { readOptions } from './options.ts';
 import { labelOf } from './params.ts';
 import { readInput } from './read-input.ts';
-import { loadViews } from './views.ts';
 
 /** Runs the handler of a command and prints its result; its exit code is left in the session. Errors: those of the handler; `usage`. */
 export async function runCommand(command: Command, handler: Handler<Params>): Promise<void> {
@@ -137,4 +137,16 @@ function nameWhy(error: SotraError): void {
     Object.assign(error, { hint: seeWhy });
   else if (hint !== undefined && codesWithMoreToSay.includes(code) && !hint.includes('sotra why'))
     Object.assign(error, { hint: `${hint.replace(/[^.]$/, '$&;')} sotra why says more.` });
+}
+
+export type Views = Readonly<Record<AnyEndpoint['id'], AnyView>>;
+
+/** The rows and columns of each endpoint's answer, as the commands of a program print them, by the ids of endpoints. */
+export async function loadViews(command: Command): Promise<Views> {
+  if (command.parent !== null) return loadViews(command.parent);
+  await Promise.all(command.commands.map((group) => group.load()));
+  const views = command.commands.flatMap((group) =>
+    group.commands.flatMap(({ endpoint, view }) => (endpoint && view ? [[endpoint.id, view] as const] : [])),
+  );
+  return Object.fromEntries(views) as Views;
 }

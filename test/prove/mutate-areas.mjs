@@ -36,7 +36,7 @@ export const areas = {
     tests: tests('unit/sandbox/ledger/positions unit/sandbox/ledger/positions-hyperliquid'),
   },
   signing: {
-    files: sources('api/signed-text commands/comment/signed'),
+    files: sources('api/signed-text commands/comment/signer'),
     tests: tests(
       'unit/commands/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways cli/comment/signer-command cli/comment/browser',
     ),
@@ -58,11 +58,11 @@ export const areas = {
     tests: tests('cli/comment/read'),
   },
   'comment-sign': {
-    files: sources('commands/comment/run-sign commands/comment/run-verify'),
+    files: sources('commands/comment/sign'),
     tests: tests('cli/comment/sign cli/comment/read cli/comment/batch'),
   },
   'comment-post': {
-    files: sources('commands/comment/post-one commands/comment/send-comment'),
+    files: sources('commands/comment/post commands/comment/send-comment'),
     tests: tests(
       'unit/commands/comment/send-comment cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
     ),

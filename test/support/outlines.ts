@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { describeCommands } from '../../scripts/commands.ts';
 import { loadProgram } from '../../src/cli.ts';
 import { describeSharedOptions, programOptions } from '../../src/commands/options.ts';
-import { loadViews } from '../../src/commands/views.ts';
+import { loadViews } from '../../src/commands/run-command.ts';
 
 const sink = {
   width: 80,

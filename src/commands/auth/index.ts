@@ -3,7 +3,7 @@ import { choice, optional } from '../../api/kind.ts';
 import type { KeyStore } from '../../lib/config/settings.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
-import { statusView } from './view.ts';
+import { statusView } from './status.ts';
 
 export function addAuth(auth: Command): void {
   addLogin(auth);
@@ -35,7 +35,7 @@ function addLogin(auth: Command): void {
     .requests()
     .changes()
     .prints(statusView)
-    .run(async (input, context) => (await import('./run-login.ts')).logIn(input, context));
+    .run(async (input, context) => (await import('./login.ts')).logIn(input, context));
 }
 
 function addLogout(auth: Command): void {
@@ -46,7 +46,7 @@ function addLogout(auth: Command): void {
     .example('auth logout --yes', 'of the current context, without asking')
     .example('auth logout --context staging --yes', 'of another context')
     .changes()
-    .run(async (_, context) => (await import('./run-logout.ts')).logOut(context));
+    .run(async (_, context) => (await import('./logout.ts')).logOut(context));
 }
 
 function addStatus(auth: Command): void {
@@ -61,5 +61,5 @@ function addStatus(auth: Command): void {
     .example('--sandbox auth status --check --json', 'as JSON, with the result of the check')
     .requests()
     .prints(statusView)
-    .run(async ({ check }, context) => (await import('./run-status.ts')).showStatus(check === true, context));
+    .run(async ({ check }, context) => (await import('./status.ts')).showStatus(check === true, context));
 }

@@ -1,40 +1,102 @@
-import type { Command } from '../command.ts';
-import { keyParams } from '../key/params.ts';
-import { option } from '../params.ts';
-import { commentParams, formParams, keyWays, readText, textArgument, walletParams } from './params.ts';
-import { sign as view } from './view.ts';
+import { signedText } from '../../api/signed-text.ts';
+import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
+import { flagWords, shellLine } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
+import { errorExitCodes, usageError } from '../../errors.ts';
+import { writeSecretFile } from '../../keys/keystore.ts';
+import { confirmReplace } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { inSlices } from '../../lib/output/view.ts';
+import { showPreviews, warnOfText } from './preview.ts';
+import {
+  type CommentInput,
+  type FormInput,
+  hasComment,
+  missingComment,
+  readComment,
+  readCommentFile,
+  readSignedFile,
+  readTextForm,
+  type SignedComment,
+} from './read-comment.ts';
+import { checkPageFlags, chooseSigning, commonFamily, type WayInput, withSigner } from './signer.ts';
+import * as views from './view.ts';
 
-export function addSign(comment: Command): void {
-  comment
-    .command('sign')
-    .summary('Sign a comment without sending it')
-    .description(
-      `Needs no network and no API key. --file takes NDJSON with chain, transactionHash, tokenAddress and commentText.\n${keyWays}`,
-    )
-    .params({
-      comment: textArgument,
-      ...commentParams,
-      ...formParams,
-      ...keyParams,
-      ...walletParams,
-      signer: option.text('address that must sign; any other is an error', { takesAddress: 'wallet' }),
-      file: option.text('sign many: NDJSON; - is stdin'),
-      out: option.file('write the signed comment to this file'),
-    })
-    .changes()
-    .shares('timeout')
-    .prints(view)
-    .example(
-      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --dry-run',
-      'the text that would be signed',
-    )
-    .example(
-      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --browser --dry-run',
-      'what a browser wallet would sign; without --dry-run it signs',
-    )
-    .example(
-      'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --dry-run --json',
-      'the text for a perp order in another layout, as JSON',
-    )
-    .run(async (input, context) => (await import('./run-sign.ts')).runSign(readText(input), context));
+interface SignInput extends CommentInput, FormInput, WayInput {
+  file?: string | undefined;
+  out?: string | undefined;
+}
+
+/** One signed comment, many with `--file`, or with `--dry-run` what would be signed. */
+export async function runSign(input: SignInput, context: Context): Promise<Result> {
+  const { file, textFile, out } = input;
+  const { dryRun } = context.options;
+  const isMany = file !== undefined;
+  checkPageFlags(input);
+  if (isMany && hasComment(input))
+    throw usageError('--file reads the comments from the file: omit --chain, --tx, --token and --text');
+  const lines = isMany
+    ? await readCommentFile(file, context)
+    : [{ line: 1, fields: await readComment(input, context) }];
+  const form = await readTextForm(input, context);
+  commonFamily(lines);
+  if (dryRun && out !== undefined) context.note(`Would sign and write to ${out}.`);
+  if (dryRun) return showPreviews(lines, form, context, isMany);
+  const stdinUse = file === '-' ? '--file -' : textFile === '-' ? '--text-file -' : undefined;
+  const signing = await chooseSigning({ lines, form, purpose: 'sign', way: input }, stdinUse, context);
+  if (out !== undefined) await confirmReplace('--out', out, context);
+  for (const { line, fields } of lines) warnOfText(fields.commentText, context, isMany ? `line ${line}: ` : '');
+  const signed = await withSigner(signing, context, async (signer) => {
+    const done: SignedComment[] = [];
+    for (const { fields } of lines) done.push(await signer.sign(fields));
+    return done;
+  });
+  if (out === undefined)
+    return isMany
+      ? { kind: 'items', batches: inSlices(signed), view: views.sign }
+      : { kind: 'answer', answer: signed[0], view: views.sign };
+  const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
+  writeSecretFile(out, texts.join(''), { exclusive: false });
+  const [what, flag] =
+    signed.length === 1 ? ['the signed comment', '--signed'] : [`${signed.length} signed comments`, '--file'];
+  context.note(`Wrote ${what} to ${out}. To post: sotra comment post ${shellLine(flagWords(flag, out))}`);
+  return { kind: 'none' };
+}
+
+interface VerifyInput extends CommentInput, FormInput {
+  signature?: string | undefined;
+  signer?: string | undefined;
+  signed?: string | undefined;
+}
+
+export async function runVerify(input: VerifyInput, context: Context): Promise<Result> {
+  const { signed } = input;
+  const answer = signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, signed, context);
+  return { kind: 'answer', answer, view: views.verify, exitCode: answer.valid ? 0 : errorExitCodes.verification };
+}
+
+async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {
+  const { signature, signer } = input;
+  if (signature === undefined || signer === undefined)
+    throw missingComment(
+      input,
+      { label: '--signature', help: 'the signature, or --signed <file>', value: signature },
+      { label: '--signer', help: 'the address that signed', value: signer },
+    );
+  const fields = await readComment(input, context);
+  const message = signedText(fields, await readTextForm(input, context));
+  warnOfText(fields.commentText, context);
+  return verifySignature({ chain: fields.chain, message, signature, signerAddress: signer });
+}
+
+async function verifyFile(input: VerifyInput, file: string, context: Context): Promise<Verdict> {
+  if (hasComment(input) || input.signature !== undefined || input.signer !== undefined)
+    throw usageError(
+      '--signed reads everything from the file: omit --chain, --tx, --token, --text, --signature and --signer',
+    );
+  const signed = await readSignedFile(file, context);
+  const { serviceName = signed.serviceName, layout = signed.layout } = input;
+  warnOfText(signed.commentText, context);
+  if (signedText(signed, { serviceName, layout }) === signed.message) return verifySignature(signed);
+  return { valid: false, signerAddress: signed.signerAddress, reason: 'the message does not match the fields' };
 }

@@ -1,12 +1,24 @@
 import { local } from '../../api/endpoint.ts';
-import { nullable } from '../../api/kind.ts';
-import { chosenContext, contextNames, findContext, readEnv, type StoredSettings } from '../../lib/config/settings.ts';
-import { showPlan } from '../../lib/output/confirm.ts';
+import { defined } from '../../api/json.ts';
+import { nullable, optional } from '../../api/kind.ts';
+import type { Context } from '../../context.ts';
+import { toSotraError, usageError } from '../../errors.ts';
+import {
+  chosenContext,
+  contextNames,
+  findContext,
+  presets,
+  readEnv,
+  readKeyOrigin,
+  resolveService,
+  type StoredContext,
+  type StoredSettings,
+} from '../../lib/config/settings.ts';
+import { confirm, showPlan } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Command } from '../command.ts';
-import { describeContext, listView, nameKind, showContext, showView } from './entry.ts';
-import { addRemove } from './remove.ts';
+import { type ContextEntry, describeContext, listView, nameKind, nameParam, showContext, showView } from './entry.ts';
 import { addSet } from './set.ts';
-import { addShow } from './show.ts';
 
 export function addContext(context: Command): void {
   addList(context);
@@ -59,4 +71,96 @@ function withCurrent(name: string | null, stored: StoredSettings): StoredSetting
   if (name === null) return rest;
   findContext(name, stored);
   return { ...rest, current: name };
+}
+
+function addShow(context: Command): void {
+  context
+    .command('show')
+    .summary('Show a context, and where each value comes from')
+    .description(
+      'Options and environment variables override stored values. Of the API key, only the last four characters are shown.',
+    )
+    .params({ name: local(optional(nameKind), 'name of the context; default: the current one', { positional: true }) })
+    .example('context show clicker', 'the public deployment')
+    .example('context show sandbox --json', 'the built-in sandbox, as JSON')
+    .prints(showView)
+    .run(async ({ name }, given) => {
+      const answer = describeInForce(name, given, (await given.config.settings()).read());
+      return { kind: 'answer', answer, view: showView };
+    });
+}
+
+/** The values that commands would use, and the source of each. Errors: those of `resolveService`. */
+function describeInForce(typed: string | undefined, { options, io }: Context, stored: StoredSettings): ContextEntry {
+  const choice = typed === undefined ? options : { ...options, sandbox: false, context: typed };
+  const service = resolveService(choice, io.env, stored);
+  const { context: name, kind, keySource, keySuffix, baseUrl, baseUrlSource } = service;
+  const entry = describeContext(name, chosenContext(options, io.env, stored), stored);
+  const storedIn = (key: keyof StoredContext) =>
+    stored.contexts[name ?? '']?.[key] !== undefined ? 'context' : presets[name ?? '']?.[key] && 'preset';
+  const fromEnv = readEnv(io.env, 'SOTRA_CONTEXT') === undefined ? 'current' : 'SOTRA_CONTEXT';
+  const namedBy = choice.sandbox ? '--sandbox' : choice.context === undefined ? fromEnv : '--context';
+  const sources = defined({
+    name: name && (typed === undefined ? namedBy : 'argument'),
+    baseUrl: baseUrlSource === 'context' ? storedIn('baseUrl') : baseUrlSource,
+    key: keySource ?? undefined,
+    serviceName: storedIn('serviceName'),
+    layout: storedIn('layout') ?? 'default',
+    wire: storedIn('wire'),
+    inbox: storedIn('inbox'),
+  });
+  const key = keySource === 'SOTRA_API_KEY' && { keySuffix, store: null, keyOrigin: null };
+  return { ...entry, ...(kind === 'http' && { baseUrl }), ...key, sources };
+}
+
+function addRemove(context: Command): void {
+  context
+    .command('remove')
+    .summary('Remove a context and its API key')
+    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .params({ name: nameParam })
+    .example('context remove staging --yes', 'without asking')
+    .changes()
+    .run(({ name }, given) => removeContext(name, given));
+}
+
+async function removeContext(name: string, context: Context): Promise<Result> {
+  const store = await context.config.settings();
+  const before = store.read();
+  const after = withoutContext(name, before);
+  const own = before.contexts[name] ?? {};
+  const what = `context ${name}${readKeyOrigin(own) === undefined ? '' : ' and its key'}`;
+  if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
+  await confirm(`remove ${what}`, context);
+  await removeFromKeychain(name, own, context);
+  await store.update(context.io, (now) => withoutContext(name, now));
+  context.note(`Removed ${what}${Object.hasOwn(presets, name) ? '; the preset of this name stays' : ''}.`);
+  if (before.current === name && after.current === undefined)
+    context.note('There is no current context now. Choose one: sotra context use <name>.');
+  return { kind: 'none' };
+}
+
+/** Errors: `usage` if nothing is stored under the name. */
+function withoutContext(name: string, stored: StoredSettings): StoredSettings {
+  if (!Object.hasOwn(stored.contexts, name)) {
+    findContext(name, stored);
+    throw usageError(`context ${name} is built in and has nothing stored`);
+  }
+  const { [name]: _, ...others } = stored.contexts;
+  const { current, ...rest } = stored;
+  return { ...rest, ...(current === undefined || current === name ? {} : { current }), contexts: others };
+}
+
+async function removeFromKeychain(
+  name: string,
+  { keyStore, keyOrigin }: StoredContext,
+  context: Context,
+): Promise<void> {
+  if (keyStore !== 'keychain' || keyOrigin === undefined) return;
+  try {
+    const { deleteKeychain } = await import('../../lib/config/keychain.ts');
+    await deleteKeychain({ name, baseUrl: keyOrigin }, context);
+  } catch (error) {
+    context.warn(`its key is still in the keychain: ${toSotraError(error).message}`);
+  }
 }

@@ -76,36 +76,42 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   }
   if (report !== undefined) await confirmReplace('--report', report, context);
   const reportFile = await openOutput('--report', report, [file]);
-  const undo = openUndoFile(undoPath);
-  const requestIds: (string | null)[] = [];
-  const profiles = await sendBatches(batches, requestIds, undo, context).catch(async (thrown: unknown) => {
-    await writeFollowReport(reportFile, batches, requestIds, toSotraError(thrown));
-    throw explainFailure(thrown, { batches, sent: requestIds.length, file, undo });
+  const upload: Upload = { file, batches, undo: { path: undoPath, requests: 0 }, requestIds: [] };
+  const profiles = await sendBatches(upload, context).catch(async (thrown: unknown) => {
+    await writeFollowReport(reportFile, upload, toSotraError(thrown));
+    throw explainFailure(thrown, upload);
   });
-  await writeFollowReport(reportFile, batches, requestIds, undefined);
+  await writeFollowReport(reportFile, upload, undefined);
   const isNamed = profiles.size <= maxProfiles;
   const targetProfiles = isNamed ? [...profiles.values()] : null;
-  const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undo.path() };
+  const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undoPath };
   const notes = isNamed ? [] : ['Too many profiles to list: targetProfiles is null.'];
   return { kind: 'answer', answer, view, notes };
 }
 
-/** The profiles that were followed or unfollowed, in the order of mention; `requestIds` gets one for each request that succeeded. */
-async function sendBatches(
-  batches: readonly Batch[],
-  requestIds: (string | null)[],
-  undo: UndoFile,
-  context: Context,
-): Promise<Map<string, Profile>> {
+/** What is sent, and what was so far. */
+interface Upload {
+  file: string;
+  batches: readonly Batch[];
+  /** How many requests the file undoes: one more than were applied while one is under way. */
+  undo: { path: string; requests: number };
+  /** One for each request that succeeded. */
+  requestIds: (string | null)[];
+}
+
+/** The profiles that were followed or unfollowed, in the order of mention. */
+async function sendBatches({ batches, undo, requestIds }: Upload, context: Context): Promise<Map<string, Profile>> {
   const progress = await showProgress(context, { silent: batches.length === 1 });
   const profiles = new Map<string, Profile>();
   const all = batches.reduce((sum, { length }) => sum + length, 0);
+  const reversals = batches.map(writeReversals);
   let [sent, lastStep] = [0, -1];
   try {
-    for (const batch of batches) {
+    for (const [index, batch] of batches.entries()) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
       const entries = batch.map(({ entry }) => entry);
-      undo.prepend(entries);
+      writeUndoFile(undo.path, reversals.slice(0, index + 1));
+      undo.requests = index + 1;
       const { data, requestId = null } = await context.client.call(bulkEndpoint, { entries });
       requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
@@ -133,8 +139,7 @@ const uncertainCodes: readonly ErrorCode[] = [
 /** The outcome of each entry, one JSON object a line; `failed` is the error of the request after the applied ones. */
 async function writeFollowReport(
   report: FileHandle | undefined,
-  batches: readonly Batch[],
-  requestIds: readonly (string | null)[],
+  { batches, requestIds }: Upload,
   failed: SotraError | undefined,
 ): Promise<void> {
   if (report === undefined) return;
@@ -150,20 +155,13 @@ async function writeFollowReport(
   await report.close();
 }
 
-interface Failure {
-  batches: readonly Batch[];
-  /** How many of them were applied. */
-  sent: number;
-  file: string;
-  undo: UndoFile;
-}
-
 /** The error, with the number of applied entries and how to continue or undo. */
-function explainFailure(thrown: unknown, { batches, sent, file, undo }: Failure): SotraError {
+function explainFailure(thrown: unknown, { file, batches, undo, requestIds }: Upload): SotraError {
   const error = toSotraError(thrown);
-  const mayBeApplied = undo.isBehind(sent) && uncertainCodes.includes(error.code);
-  if (undo.isBehind(sent) && !mayBeApplied) undo.withdraw();
-  const undoFile = undo.path();
+  const sent = requestIds.length;
+  const mayBeApplied = undo.requests > sent && uncertainCodes.includes(error.code);
+  if (undo.requests > sent && !mayBeApplied) writeUndoFile(undo.path, batches.slice(0, sent).map(writeReversals));
+  const undoFile = existsSync(undo.path) ? undo.path : null;
   const [{ number: start, unit } = { number: 1, unit: 'line' as const }] = batches[0] ?? [];
   const [from, to] = [batches[sent]?.[0].number ?? start, batches[sent]?.at(-1)?.number ?? start];
   const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
@@ -276,37 +274,27 @@ async function chooseUndoPath(asked: string | undefined, file: string, context: 
   }
 }
 
-type UndoFile = ReturnType<typeof openUndoFile>;
-
-/** A file that undoes the sent entries, the last first; replaced whole before each request, so that it is valid at every moment. */
-function openUndoFile(path: string) {
-  /** The last first, a text for each request. */
-  let written: readonly string[] = [];
-  const write = (texts: readonly string[]): void => {
-    try {
-      makeFolder(dirname(path));
-      replaceFile(path, texts.join(''));
-      written = texts;
-    } catch (cause) {
-      throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
-        hint: 'Choose another place with --undo-file.',
-        cause,
-      });
-    }
-  };
-  return {
-    /** Puts the reversals of entries before all others; on disk when it returns. Errors: `local-file`. */
-    prepend: (entries: readonly BulkEntry[]): void =>
-      write([entries.map(writeReversal).reverse().join(''), ...written]),
-    /** Whether more was put in than so many times. */
-    isBehind: (count: number): boolean => written.length > count,
-    /** Reverts the last `prepend`: the service refused those entries. Errors: `local-file`. */
-    withdraw: (): void => (written.length > 1 ? write(written.slice(1)) : rmSync(path, { force: true })),
-    /** `null` if nothing is to be undone. */
-    path: (): string | null => (existsSync(path) ? path : null),
-  };
+/**
+ * Writes a file that undoes the sent entries, the last first; it is replaced whole, so that it is valid at every moment. Without entries it is
+ * removed. Errors: `local-file`.
+ */
+function writeUndoFile(path: string, reversals: readonly string[]): void {
+  try {
+    makeFolder(dirname(path));
+    if (reversals.length === 0) rmSync(path, { force: true });
+    else replaceFile(path, reversals.toReversed().join(''));
+  } catch (cause) {
+    throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
+      hint: 'Choose another place with --undo-file.',
+      cause,
+    });
+  }
 }
 
-function writeReversal(entry: BulkEntry): string {
-  return `${JSON.stringify(reverseEntry(entry))}\n`;
+/** The opposite of each entry, the last first. */
+function writeReversals(batch: Batch): string {
+  return batch
+    .map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`)
+    .reverse()
+    .join('');
 }

@@ -30,7 +30,7 @@ function addGenerate(key: Command): void {
     .example('key generate sol --chain solana --password-file password.txt', 'a Solana key, without questions')
     .changes()
     .prints(keyView)
-    .run(async (input, context) => (await import('./generate.ts')).generateKey(input, context));
+    .run(async (input, context) => (await import('./actions.ts')).generateKey(input, context));
 }
 
 function addImport(key: Command): void {
@@ -52,7 +52,7 @@ function addImport(key: Command): void {
     .example('key import sol --key-file id.json --password-file password.txt', 'a Solana CLI keypair')
     .changes()
     .prints(keyView)
-    .run(async (input, context) => (await import('./import.ts')).importKey(input, context));
+    .run(async (input, context) => (await import('./actions.ts')).importKey(input, context));
 }
 
 function addList(key: Command): void {
@@ -77,7 +77,7 @@ function addRemove(key: Command): void {
     .example('key remove trader', 'after asking')
     .example('key remove trader --yes', 'without asking')
     .changes()
-    .run(async ({ name }, context) => (await import('./remove.ts')).removeKey(name, context));
+    .run(async ({ name }, context) => (await import('./actions.ts')).removeKey(name, context));
 }
 
 function addExport(key: Command): void {
@@ -97,5 +97,5 @@ function addExport(key: Command): void {
     .example('key export trader --out trader.json', 'the encrypted V3 keystore, for another machine or wallet')
     .example('key export sol --unencrypted --out id.json', 'the keypair itself; asks for its password')
     .changes()
-    .run(async (input, context) => (await import('./export.ts')).exportKey(input, context));
+    .run(async (input, context) => (await import('./actions.ts')).exportKey(input, context));
 }

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { callParam } from '../history/params.ts';
+import { callParam } from '../history/index.ts';
 
 export function addWhy(why: Command): void {
   why

@@ -3,12 +3,8 @@ import { plainAddress } from '../../../../src/api/address.ts';
 import type { Chain } from '../../../../src/api/chain.ts';
 import { commentProblem, fieldProblem, isServiceName, normalizeSignature } from '../../../../src/api/signed-text.ts';
 import { ed25519Problem, verifySignature } from '../../../../src/api/verify-signature.ts';
-import {
-  makeSignedComment,
-  readSigned,
-  type SignedComment,
-  signedProblem,
-} from '../../../../src/commands/comment/signed.ts';
+import { readSigned, type SignedComment, signedProblem } from '../../../../src/commands/comment/read-comment.ts';
+import { makeSignedComment } from '../../../../src/commands/comment/signer.ts';
 import { makeSigner } from '../../../../src/keys/signer.ts';
 import { recode } from '../../../support/traders.ts';
 

@@ -1,14 +1,15 @@
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../api/address.ts';
 import { type ChainFamily, findFamily } from '../../api/chain.ts';
-import type { TextFields, TextForm } from '../../api/signed-text.ts';
+import { normalizeSignature, signedText, signedToken, type TextFields, type TextForm } from '../../api/signed-text.ts';
+import { verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
-import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner } from '../../keys/open-key.ts';
+import type { Signer } from '../../keys/signer.ts';
 import { mayAsk } from '../../lib/output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';
-import type { WalletFacts } from '../../pages/wallet.ts';
-import type { CommentLine } from './read-comment.ts';
-import type { SignedComment } from './signed.ts';
+import type { SignedComment } from './read-comment.ts';
+import type { WalletSigning } from './wallet-page.ts';
 
 /** How to sign: with a key, a command or a browser wallet. */
 export interface WayInput extends KeyInput, PageInput {
@@ -16,11 +17,7 @@ export interface WayInput extends KeyInput, PageInput {
 }
 
 /** The comments to sign, and how. */
-export interface Signing {
-  lines: readonly Pick<CommentLine, 'line' | 'fields'>[];
-  form: TextForm;
-  family: ChainFamily;
-  purpose: WalletFacts['purpose'];
+export interface Signing extends WalletSigning {
   way: WayInput;
 }
 
@@ -80,4 +77,53 @@ function checkSigner(signer: string | undefined, family: ChainFamily): void {
   if (signer === undefined || (family === 'evm' ? isEvmAddress(signer) : isSolanaAddress(plainAddress(signer)))) return;
   const form = family === 'evm' ? 'an EVM address (0x and 40 hex digits)' : 'a Solana address (32 bytes in base58)';
   throw usageError(`--signer ${signer}: must be ${form} on this chain`);
+}
+
+/** A signer, which the caller closes. Errors: those of `openKeySigner` and `openWalletPage`. */
+export async function openSigner(signing: Signing, context: Context): Promise<CommentSigner> {
+  const { way, family, form } = signing;
+  if (way.browser) {
+    const wallet = await (await import('./wallet-page.ts')).openWalletPage(signing, context);
+    return { ...wallet, sign: (fields) => makeSignedComment(fields, form, wallet) };
+  }
+  const signer = await openKeySigner(way, { family, expected: way.signer }, context);
+  return {
+    address: signer.address,
+    sign: (fields) => makeSignedComment(fields, form, signer),
+    show: () => undefined,
+    close: async () => signer.wipe(),
+  };
+}
+
+/** The result of `act`, called with a signer that is closed afterwards. Errors: those of `openSigner` and `act`. */
+export async function withSigner<T>(
+  signing: Signing,
+  context: Context,
+  act: (signer: CommentSigner) => Promise<T>,
+): Promise<T> {
+  const signer = await openSigner(signing, context);
+  try {
+    const made = await act(signer);
+    await signer.close();
+    return made;
+  } catch (thrown) {
+    await signer.close(thrown);
+    throw thrown;
+  }
+}
+
+/** Signs a comment, and verifies the signature. Errors: `signing-key` if that check fails. */
+export async function makeSignedComment(
+  { chain, tokenAddress, transactionHash, commentText }: TextFields,
+  { serviceName, layout }: TextForm,
+  signer: Omit<Signer, 'wipe'>,
+): Promise<SignedComment> {
+  const fields = { chain, tokenAddress: signedToken(tokenAddress), transactionHash, commentText };
+  const message = signedText(fields, { serviceName, layout });
+  const signature = normalizeSignature(chain, await signer.sign(message));
+  const signerAddress = signer.address;
+  const verdict = await verifySignature({ chain, message, signature, signerAddress });
+  if (!verdict.valid)
+    throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
+  return { message, layout, serviceName, ...fields, signature, signerAddress };
 }

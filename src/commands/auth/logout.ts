@@ -1,9 +1,15 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { chosenContext, findContext, readEnv, readKeyOrigin, type StoredSettings } from '../../lib/config/settings.ts';
+import {
+  chosenContext,
+  findContext,
+  readEnv,
+  readKeyOrigin,
+  type StoredContext,
+  type StoredSettings,
+} from '../../lib/config/settings.ts';
 import { confirm, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { removeFromKeychain, withoutKey } from './stored-key.ts';
 
 /** Errors: `usage` if no context is chosen or the answer is no; `config` if the keychain refuses. */
 export async function logOut(context: Context): Promise<Result> {
@@ -32,4 +38,22 @@ function forgetKey(name: string, now: StoredSettings): StoredSettings {
   const { [name]: own = {}, ...others } = now.contexts;
   const kept = withoutKey(own);
   return { ...now, contexts: { ...others, ...(Object.keys(kept).length === 0 ? {} : { [name]: kept }) } };
+}
+
+export function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
+  return kept;
+}
+
+/** Removes the key of `before` from the keychain, unless `after` still uses it. Errors: `config` if the keychain refuses. */
+export async function removeFromKeychain(
+  name: string,
+  before: StoredContext,
+  after: StoredContext,
+  context: Context,
+): Promise<void> {
+  if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
+  if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
+  const { deleteKeychain } = await import('../../lib/config/keychain.ts');
+  await deleteKeychain({ name, baseUrl: before.keyOrigin }, context);
+  context.note(`Removed the key ...${before.keySuffix ?? ''} for ${before.keyOrigin} from the keychain.`);
 }

@@ -1,10 +1,46 @@
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import type { Service } from '../../lib/config/settings.ts';
+import type { KeyStore, Service } from '../../lib/config/settings.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { checkRequest } from '../check-request.ts';
-import { type AuthStatus, describeStatus, statusView } from './view.ts';
+
+export interface AuthStatus {
+  context: string | null;
+  baseUrl: string;
+  keySource: Service['keySource'];
+  keySuffix: string | null;
+  store: KeyStore | null;
+  valid?: boolean;
+}
+
+const sources: Record<NonNullable<Service['keySource']>, string> = {
+  SOTRA_API_KEY: 'the variable SOTRA_API_KEY',
+  context: 'the context',
+  sandbox: 'the built-in sandbox',
+};
+
+export const statusView = recordView<AuthStatus>([
+  column.text('context', 'Context', 'context in use'),
+  column.text('baseUrl', 'Base URL', 'address of the service'),
+  column.text('keySuffix', 'Key', 'last four characters of the key', {
+    show: ({ keySuffix }) => `...${keySuffix ?? ''}`,
+  }),
+  column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox', {
+    show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
+  }),
+  column.text('store', 'Stored in', 'keychain or file, for a stored key', {
+    show: ({ store }) => (store === 'file' ? 'the settings file, unencrypted (mode 0600)' : undefined),
+  }),
+  column.flag('valid', 'Valid', 'whether the service accepts the key (with --check)', {
+    show: ({ valid }) => (valid === undefined ? 'not checked' : valid ? 'yes' : 'no, the service rejects it'),
+  }),
+]);
+
+export function describeStatus({ context, baseUrl, keySource, keySuffix, keyStore }: Service): AuthStatus {
+  return { context: context ?? null, baseUrl, keySource, keySuffix, store: keyStore };
+}
 
 /** Errors: `no-service`; `key-missing` with the status as details; with `check` those of a call. */
 export async function showStatus(check: boolean, context: Context): Promise<Result> {

@@ -8,17 +8,122 @@ import {
   normalizeAddress,
   plainAddress,
 } from '../../api/address.ts';
-import { findFamily } from '../../api/chain.ts';
+import { type ChainFamily, findFamily } from '../../api/chain.ts';
 import { checksumAddress } from '../../api/checksum.ts';
+import { list } from '../../api/comment.ts';
 import { isObject } from '../../api/json.ts';
 import { showUnseen } from '../../api/safe-text.ts';
-import { normalizeSignature } from '../../api/signed-text.ts';
+import { normalizeSignature, type TextFields, type TextForm } from '../../api/signed-text.ts';
 import { type SignatureClaim, verifySignature } from '../../api/verify-signature.ts';
+import { curlLine } from '../../client/preview.ts';
+import { command, flagWords, shellLine } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
+import { writeReadyFiles } from '../../lib/files/durable-file.ts';
 import type { Io } from '../../lib/io.ts';
 import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
-import type { WebApp } from '../../pages/serve.ts';
-import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../pages/wallet.ts';
+import { servePage, type WebApp } from '../../pages/serve.ts';
+import { type PageInput, showAddress } from '../../pages/show-address.ts';
+import type {
+  ChosenAccount,
+  GivenSignature,
+  ShownCommand,
+  WalletFacts,
+  WalletState,
+  WalletTrouble,
+} from '../../pages/wallet.ts';
+import { previewText } from './preview.ts';
+import type { CommentLine } from './read-comment.ts';
+import { nameDestination } from './send-comment.ts';
+
+/** The comments that the user signs on the page. */
+export interface WalletSigning {
+  lines: readonly Pick<CommentLine, 'line' | 'fields'>[];
+  form: TextForm;
+  family: ChainFamily;
+  purpose: WalletFacts['purpose'];
+  way: PageInput & { signer?: string | undefined };
+}
+
+const defaultWaitMs = 600_000;
+/** The user confirms each by hand. */
+const maxTexts = 200;
+
+/**
+ * Serves the page and resolves when the user has chosen an account; only texts that the page shows can be signed. Errors: `usage` for too many
+ * texts; `signing-key`, `wait-timeout` and `interrupted`, here and from `sign`, if the user refused, did nothing or left.
+ */
+export async function openWalletPage(signing: WalletSigning, context: Context) {
+  const { lines, way } = signing;
+  const { io, note, warn, options } = context;
+  if (lines.length > maxTexts)
+    throw usageError(
+      `--browser signs at most ${maxTexts} comments; this is ${lines.length}`,
+      'Split the file, or sign with a key.',
+    );
+  const facts = await readWalletFacts(signing, context);
+  const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
+  const page = createWalletApp({ facts, waitMs, io, note });
+  const server = await servePage(page.app, warn);
+  let removeReadyFile = () => {};
+  const close = async (thrown?: unknown) => {
+    await page.end(thrown);
+    await server.close();
+    removeReadyFile();
+  };
+  try {
+    removeReadyFile = writeReadyFiles([way.readyFile], { ui: server.url, pid: io.pid });
+    await showAddress(server, way, context);
+    note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Press Ctrl-C to stop.`);
+    const address = await page.account();
+    note(`The wallet signs as ${address}.`);
+    return { address, sign: page.sign, show: page.show, close };
+  } catch (thrown) {
+    await close(thrown);
+    throw thrown;
+  }
+}
+
+async function readWalletFacts(
+  { lines, form, family, purpose, way }: WalletSigning,
+  context: Context,
+): Promise<Omit<WalletFacts, 'state'>> {
+  const service = purpose === 'sign' ? undefined : await context.config.service();
+  const isSandbox = service?.kind === 'sandbox';
+  return {
+    purpose,
+    serviceName: form.serviceName,
+    destination: service === undefined ? null : nameDestination(service),
+    family,
+    signer: way.signer ?? null,
+    texts: await Promise.all(
+      lines.map(async ({ line, fields }) => {
+        const { layout: _, serviceName: __, ...shown } = previewText(fields, form);
+        const curl = purpose === 'sign' || isSandbox ? [] : [await writeCurl(fields, context)];
+        const commands = [...writeCommands(fields, form, isSandbox), ...curl];
+        return { line, ...shown, bytes: Buffer.byteLength(shown.message), commands };
+      }),
+    ),
+  };
+}
+
+/** The request for the comments on a swap. */
+async function writeCurl({ chain, transactionHash }: TextFields, context: Context): Promise<ShownCommand> {
+  const request = await context.client.previewCall(list, { hashes: [transactionHash], chain });
+  return { name: 'As curl', line: curlLine(request).trim() };
+}
+
+function writeCommands(fields: TextFields, { serviceName, layout }: TextForm, isSandbox: boolean): ShownCommand[] {
+  const { chain, tokenAddress, transactionHash, commentText } = fields;
+  const sotra = isSandbox ? 'sotra --sandbox' : 'sotra';
+  const swap = command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`;
+  const form = command`--service-name ${serviceName} --layout ${layout}`;
+  const text = shellLine(flagWords('--text', commentText));
+  return [
+    { name: 'This text', line: `${sotra} comment sign ${swap} ${text} ${form} --dry-run` },
+    { name: 'Comments on it', line: `${sotra} ${command`comment list ${transactionHash} --chain ${chain}`}` },
+  ];
+}
 
 interface WalletOptions {
   facts: Omit<WalletFacts, 'state'>;
@@ -35,7 +140,7 @@ const leaveMs = 1000;
 const again = 'Run the same command again.';
 
 /** The page on which a user signs texts with a wallet, one after the other. */
-export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
+function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   const log = createLiveLog();
   const steps = new EventEmitter<{ account: [string]; signature: [string]; left: [] }>();
   const failed = new AbortController();

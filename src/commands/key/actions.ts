@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { findFamily } from '../../api/chain.ts';
+import { command } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import {
+  describeStoredKey,
+  keyFolder,
+  nameKeyFile,
+  openKeystore,
+  readKeystore,
+  readStoredKey,
+  type StoredKey,
+  sealKey,
+  storeKey,
+  writeSecretFile,
+} from '../../keys/keystore.ts';
+import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey } from '../../keys/open-key.ts';
+import { checkEvmKey, derivePublicKey, type PrivateKey } from '../../keys/private-key.ts';
+import { makeSigner } from '../../keys/signer.ts';
+import { warnOfReaders } from '../../lib/files/durable-file.ts';
+import { confirm, confirmReplace, showPlan } from '../../lib/output/confirm.ts';
+import { safeJson } from '../../lib/output/json.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { keyView, type ShownKey } from './view.ts';
+
+interface GenerateInput {
+  name: string;
+  chain?: string | undefined;
+  passwordFile?: string | undefined;
+}
+
+/** Errors: `usage` for a name that is in use, `local-file`. */
+export async function generateKey(input: GenerateInput, context: Context): Promise<Result> {
+  const { name, chain = 'ethereum', passwordFile } = input;
+  const file = nameKeyFile(await keyFolder(context), name);
+  if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Choose another name.');
+  const family = findFamily(chain);
+  if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
+  if (passwordFile !== undefined) warnOfReaders(passwordFile, context);
+  const key: PrivateKey = { family, bytes: randomBytes(32) };
+  // About one in 2^128 such numbers is not an EVM key.
+  if (family === 'evm') checkEvmKey(key.bytes, 'the random bytes');
+  const result = await sealAndStore(key, { name, passwordFile }, context);
+  context.note(command`Back it up, and keep the password: sotra key export ${name} --out <file>`);
+  return result;
+}
+
+interface ImportInput extends KeyInput {
+  name: string;
+  newPasswordFile?: string | undefined;
+  replace?: boolean | undefined;
+}
+
+/** Errors: `usage` for a name that is in use, before the key is read; `signing-key`, `local-file`. */
+export async function importKey(input: ImportInput, context: Context): Promise<Result> {
+  const { name, replace, newPasswordFile, passwordFile } = input;
+  const file = nameKeyFile(await keyFolder(context), name);
+  const exists = existsSync(file);
+  if (exists && !replace)
+    throw usageError(`key ${name} exists already`, 'Replace it with --replace, or choose another name.');
+  checkKeySource(input, context);
+  if (context.options.dryRun)
+    return showPlan([{ action: exists ? 'replace' : 'store', what: `key ${name}`, detail: file }]);
+  const key = await openKey(input, undefined, context);
+  if (newPasswordFile !== undefined) warnOfReaders(newPasswordFile, context);
+  return sealAndStore(key, { name, replace, passwordFile: newPasswordFile ?? passwordFile }, context);
+}
+
+interface StoreInput {
+  name: string;
+  passwordFile?: string | undefined;
+  replace?: boolean | undefined;
+}
+
+/** Stores a key encrypted with a password, and wipes it. Errors: `usage`, `signing-key`, `local-file`. */
+async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context): Promise<Result> {
+  const { name, passwordFile, replace = false } = input;
+  try {
+    const signer = await makeSigner(key.family, key.bytes);
+    signer.wipe();
+    const { address } = signer;
+    checkStatedAddress(key, address);
+    const password = await newPassword(passwordFile, context);
+    const sealed = await sealChecked(key, address, password, context);
+    const folder = await keyFolder(context);
+    const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.io.now() });
+    if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
+    context.note('Encrypted with your password. Without the password nobody can open the key.');
+    const stored: ShownKey = { name, family: key.family, address, file };
+    return { kind: 'answer', answer: backup === undefined ? stored : { ...stored, backup }, view: keyView };
+  } finally {
+    key.bytes.fill(0);
+  }
+}
+
+/** Seals a key and opens it again, so that every stored key can be opened. */
+async function sealChecked(key: PrivateKey, address: string, password: string, { io }: Context): Promise<object> {
+  const sealed = await sealKey(key, address, password, io.scryptCost);
+  const opened = await openKeystore(readKeystore({ ...sealed }, 'the sealed key'), password, 'the sealed key');
+  const isSame = opened !== undefined && Buffer.from(opened.bytes).equals(key.bytes);
+  opened?.bytes.fill(0);
+  if (isSame) return sealed;
+  throw new SotraError('internal', 'the sealed key does not open to the same key: nothing was stored');
+}
+
+export async function removeKey(name: string, context: Context): Promise<Result> {
+  const { stored } = readStoredKey(await keyFolder(context), name);
+  const what = describeStoredKey(stored);
+  if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: stored.file }]);
+  await confirm(`remove ${what} for good`, context);
+  rmSync(stored.file);
+  context.note(`Removed ${what}.`);
+  return { kind: 'none' };
+}
+
+interface ExportInput {
+  name: string;
+  out?: string | undefined;
+  unencrypted?: boolean | undefined;
+  passwordFile?: string | undefined;
+}
+
+/** The keystore of a stored key, or with `unencrypted` the key itself in a file. Errors: `usage`, `signing-key`, `local-file`. */
+export async function exportKey(input: ExportInput, context: Context): Promise<Result> {
+  const { name, out, unencrypted, passwordFile } = input;
+  if (passwordFile !== undefined && !unencrypted)
+    throw usageError(
+      '--password-file needs --unencrypted: an encrypted export needs no password',
+      'Omit --password-file, or add --unencrypted.',
+    );
+  if (out === undefined && unencrypted)
+    throw usageError(
+      '--unencrypted needs --out: an unencrypted key is never written to the screen or a pipe',
+      'Add --out <file>.',
+    );
+  const { stored, json } = readStoredKey(await keyFolder(context), name);
+  const form = unencrypted ? ', unencrypted' : '';
+  if (context.options.dryRun) {
+    if (out === undefined) throw usageError('--dry-run needs --out: without it nothing is written', 'Omit --dry-run.');
+    return showPlan([{ action: 'write', what: `key ${name}${form}`, detail: out }]);
+  }
+  const sealed = `${safeJson(JSON.stringify(json, null, 2))}\n`;
+  if (out === undefined) return { kind: 'text', text: sealed };
+  await confirmReplace('--out', out, context);
+  if (unencrypted) await writePlainKey(stored, { out, passwordFile }, context);
+  else writeSecretFile(out, sealed, { exclusive: false });
+  if (!unencrypted && stored.family === 'solana')
+    context.note('Only sotra opens this file. For other Solana wallets, export it with --unencrypted.');
+  context.note(`Exported ${describeStoredKey(stored)} to ${out}${form}.`);
+  return { kind: 'none' };
+}
+
+async function writePlainKey(
+  { name, family }: StoredKey,
+  { out, passwordFile }: { out: string; passwordFile: string | undefined },
+  context: Context,
+): Promise<void> {
+  const key = await openKey({ key: name, passwordFile }, family, context);
+  try {
+    writeSecretFile(out, formatPlainKey(key), { exclusive: false });
+  } finally {
+    key.bytes.fill(0);
+  }
+}
+
+function formatPlainKey({ family, bytes }: PrivateKey): string {
+  if (family === 'evm') return `0x${Buffer.from(bytes).toString('hex')}\n`;
+  return `${JSON.stringify([...bytes, ...derivePublicKey(bytes)])}\n`;
+}
