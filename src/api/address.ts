@@ -1,5 +1,4 @@
 import { base58 } from '@scure/base';
-import { textProblem } from './text-problem.ts';
 
 const evmPattern = /^0x[0-9a-fA-F]{40}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -75,4 +74,30 @@ export function encodeHex(bytes: Uint8Array): string {
 /** The bytes of hex digits, with or without 0x before them. */
 export function decodeHex(text: string): Uint8Array {
   return Uint8Array.from(text.replace(/^0x/, '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+export function isIdentifier(text: string): boolean {
+  return isUuid(text) || isWalletAddress(text) || isExternalId(text);
+}
+
+/** What is wrong with a mistyped address; `undefined` for text that looks like none. */
+export function addressProblem(text: string): string | undefined {
+  const unstorable = textProblem(text);
+  if (unstorable !== undefined) return unstorable;
+  if (/…|\.\.\./.test(text)) return 'is shortened: the whole address is needed';
+  const [, digits = ''] = /^0x(\w+)$/i.exec(text) ?? [];
+  const wrong = /[^0-9a-f]/i.exec(digits)?.[0];
+  if (digits.length >= 20 && wrong !== undefined) return `has the letter ${wrong}, which is not a hex digit`;
+  if (digits !== '' && digits.length !== 40)
+    return `has ${digits.length} hex digit${digits.length === 1 ? '' : 's'}, 40 are needed`;
+  return digits !== '' && !text.startsWith('0x') ? 'must begin with 0x' : undefined;
+}
+
+/** Section "Limits". */
+export const honoredViewers = 10;
+
+/** Why a text cannot be stored or signed as it is; `undefined` if it can. */
+export function textProblem(text: string): string | undefined {
+  if (text.includes('\0')) return 'holds a NUL character';
+  return /\p{Surrogate}/u.test(text) ? 'holds half of a character (a lone surrogate)' : undefined;
 }

@@ -177,57 +177,32 @@ export function openNames(endpoint: NamedParams): OpenName[] {
     .map(([key, param]) => ({ id: `${endpoint.id}.${key}`, key, param }));
 }
 
-/**
- * Refuses a `wire` map that could not work. Errors: `usage` for an unknown endpoint or parameter, a name that is fixed or empty, and two
- * parameters of one request under one name.
- */
+/** Refuses a `wire` map that could not work. Errors: `usage` for an unknown endpoint or parameter, and a name that is fixed, empty or odd. */
 export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[], label: string): void {
   for (const [entry, name] of Object.entries(wire)) {
     if (!/^[\w.[\]-]+$/.test(name))
       throw usageError(`${label} ${entry}: ${JSON.stringify(name)} is not a name (letters, digits, and . _ - [ ])`);
-    checkEntry(entry, endpoints, label);
+    const [scope = '', key = entry] = entry.split(/\.(?=[^.]*$)/);
+    const inScope = endpoints.filter(({ id }) => scope === '*' || id === scope);
+    if (inScope.length === 0)
+      throw usageError(
+        `${label} ${entry}: no endpoint is called ${scope === '' ? entry : scope}`,
+        'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.',
+      );
+    const known = [...new Set(inScope.flatMap(openNames).map((open) => open.key))];
+    if (known.includes(key)) continue;
+    const problem = inScope.some(({ params }) => Object.hasOwn(params, key))
+      ? 'this name is given by the interface document (or never sent) and cannot change'
+      : `no parameter of ${scope === '*' ? 'any endpoint' : scope} is called ${key}`;
+    throw usageError(
+      `${label} ${entry}: ${problem}`,
+      known.length === 0
+        ? `${scope} has no names that can change.`
+        : `Names that can change here: ${known.join(', ')}.`,
+    );
   }
-  for (const endpoint of endpoints) checkCollisions(endpoint, wire, label);
 }
 
 function travels({ place }: Param): boolean {
   return place === 'query' || place === 'body';
-}
-
-function checkEntry(entry: string, endpoints: readonly NamedParams[], label: string): void {
-  const dot = entry.lastIndexOf('.');
-  const [scope, key] = [entry.slice(0, Math.max(dot, 0)), entry.slice(dot + 1)];
-  const inScope = scope === '*' ? endpoints : endpoints.filter((endpoint) => endpoint.id === scope);
-  if (inScope.length === 0)
-    throw usageError(
-      `${label} ${entry}: no endpoint is called ${scope === '' ? entry : scope}`,
-      'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.',
-    );
-  const open = inScope.flatMap(openNames);
-  if (open.some((one) => one.key === key)) return;
-  const known = [...new Set(open.map((one) => one.key))].join(', ');
-  const where = scope === '*' ? 'any endpoint' : scope;
-  const exists = inScope.some((endpoint) => Object.hasOwn(endpoint.params, key));
-  throw usageError(
-    exists
-      ? `${label} ${entry}: this name is given by the interface document (or never sent) and cannot change`
-      : `${label} ${entry}: no parameter of ${where} is called ${key}`,
-    known === '' ? `${scope} has no names that can change.` : `Names that can change here: ${known}.`,
-  );
-}
-
-function checkCollisions(endpoint: NamedParams, wire: WireNames, label: string): void {
-  const taken = new Map<string, string>();
-  for (const [key, param] of Object.entries(endpoint.params)) {
-    if (!travels(param)) continue;
-    const name = wireName(endpoint, key, param, wire);
-    const place = `${param.place} ${name}`;
-    const other = taken.get(place);
-    if (other !== undefined)
-      throw usageError(
-        `${label}: ${endpoint.id} would send ${other} and ${key} under one name, ${name}`,
-        `Give one of them another name, or name the endpoint: ${endpoint.id}.${key}.`,
-      );
-    taken.set(place, key);
-  }
 }

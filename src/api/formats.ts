@@ -1,10 +1,16 @@
-import { isExternalId, isUuid, isWalletAddress } from './address.ts';
+import {
+  addressProblem,
+  honoredViewers,
+  isExternalId,
+  isIdentifier,
+  isUuid,
+  isWalletAddress,
+  textProblem,
+} from './address.ts';
 import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
 import { isHttpAddress, suggestScheme } from './http-address.ts';
-import { addressProblem, honoredViewers, isIdentifier } from './identifier.ts';
 import { type Format, formatted, type Kind, listOf, openChoice } from './kind.ts';
 import type { TextForm } from './signed-text.ts';
-import { textProblem } from './text-problem.ts';
 
 /** A form of texts that a function decides; `rule` is "must be ...". */
 export const fitting = (fits: (text: string) => boolean, rule: string, schema?: Format['schema']): Format => ({

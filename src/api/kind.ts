@@ -1,4 +1,4 @@
-import { tryParseJson } from './json.ts';
+import { defined, tryParseJson } from './json.ts';
 
 /**
  * The allowed values of a parameter. Command line, sandbox, OpenAPI, pages and tools for agents read this one description; `Value` is its type in
@@ -90,8 +90,8 @@ export const parsed = <V extends number | object>(parse: (text: string) => V | u
   parse,
   rule,
 });
-export const integer = (min?: number, max?: number): Kind<number> => ({ type: 'integer', ...range(min, max) });
-export const number = (min?: number, max?: number): Kind<number> => ({ type: 'number', ...range(min, max) });
+export const integer = (min?: number, max?: number): Kind<number> => ({ type: 'integer', ...defined({ min, max }) });
+export const number = (min?: number, max?: number): Kind<number> => ({ type: 'number', ...defined({ min, max }) });
 export const boolean = (): Kind<boolean> => ({ type: 'boolean' });
 export const choice = <const C extends string | number>(choices: readonly C[]): Kind<C> => ({
   type: 'choice',
@@ -115,10 +115,6 @@ export const json = <V>(schema: JsonSchema, findProblem: JsonKind['findProblem']
 });
 export const optional = <V>(kind: Kind<V>): Kind<V | undefined> => ({ ...kind, optional: true }) as Kind<V | undefined>;
 export const nullable = <V>(kind: Kind<V>): Kind<V | null> => ({ ...kind, nullable: true }) as Kind<V | null>;
-
-function range(min: number | undefined, max: number | undefined) {
-  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
-}
 
 /** A value that is not allowed, one item of a list perhaps, and what it must be. */
 export interface Problem {
@@ -273,19 +269,14 @@ function withoutNull(kind: Kind): JsonSchema {
   switch (kind.type) {
     case 'text': {
       const { minLength, maxLength, format } = kind;
-      return {
-        type: 'string',
-        ...(minLength && { minLength }),
-        ...(maxLength !== undefined && { maxLength }),
-        ...format?.schema,
-      };
+      return { type: 'string', ...defined({ minLength: minLength || undefined, maxLength }), ...format?.schema };
     }
     case 'parsed':
       return { type: 'string' };
     case 'integer':
     case 'number': {
       const { type, min, max } = kind;
-      return { type, ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+      return { type, ...defined({ minimum: min, maximum: max }) };
     }
     case 'boolean':
       return { type: 'boolean' };
@@ -296,12 +287,7 @@ function withoutNull(kind: Kind): JsonSchema {
     }
     case 'list': {
       const { item, minItems, maxItems } = kind;
-      return {
-        type: 'array',
-        items: toJsonSchema(item),
-        ...(minItems !== undefined && { minItems }),
-        ...(maxItems !== undefined && { maxItems }),
-      };
+      return { type: 'array', items: toJsonSchema(item), ...defined({ minItems, maxItems }) };
     }
     case 'json':
       return kind.schema;

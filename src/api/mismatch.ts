@@ -8,40 +8,38 @@ export interface Mismatch {
   message: string;
 }
 
-/**
- * The first place where a value does not fit its schema; `strict`: or has a value that the document does not list. Item by item: the schema
- * as a whole would report each of a million.
- */
+/** The first place where a value does not fit its schema; `strict`: or has a value that the document does not list. */
 export function findMismatch(schema: z.ZodType, value: unknown, strict = false): Mismatch | undefined {
+  for (const { path, issue } of listIssues(schema, value)) {
+    const isUnknown = isUnknownValue(issue);
+    const what = isUnknown ? 'an unknown value' : 'an unexpected shape';
+    if (strict || !isUnknown) return { what, path, message: issue.message };
+  }
+  return undefined;
+}
+
+/** All places where a value does not fit its schema, lists item by item: the schema as a whole would report each of a million at once. */
+export function* listIssues(
+  schema: z.ZodType,
+  value: unknown,
+  path: readonly PropertyKey[] = [],
+): Generator<{ path: readonly PropertyKey[]; issue: z.core.$ZodIssue }> {
+  let whole = value;
   if (isSchema(schema, 'array') && Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      const mismatch = findMismatch(schema.def.element as z.ZodType, item, strict);
-      if (mismatch !== undefined) return nestMismatch(index, mismatch);
-    }
-    return checkWhole(schema, value.slice(0, 1), strict);
+    for (const [index, item] of value.entries())
+      yield* listIssues(schema.def.element as z.ZodType, item, [...path, index]);
+    whole = [];
+  } else if (isSchema(schema, 'object') && isObject(value)) {
+    const lists = Object.keys(schema.def.shape).filter((key) => Array.isArray(value[key]));
+    for (const key of lists) yield* listIssues(schema.def.shape[key] as z.ZodType, value[key], [...path, key]);
+    whole = { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) };
   }
-  if (!isSchema(schema, 'object') || !isObject(value)) return checkWhole(schema, value, strict);
-  const lists = Object.keys(schema.def.shape).filter((key) => Array.isArray(value[key]));
-  for (const key of lists) {
-    const mismatch = findMismatch(schema.def.shape[key] as z.ZodType, value[key], strict);
-    if (mismatch !== undefined) return nestMismatch(key, mismatch);
-  }
-  return checkWhole(schema, { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) }, strict);
+  for (const issue of schema.safeParse(whole).error?.issues ?? []) yield { path: [...path, ...issue.path], issue };
 }
 
 /** A mismatch in words, to follow "answered with". */
 export function describeMismatch({ what, path, message }: Mismatch): string {
   return `${what} at ${path.join('.') || 'the answer'}: ${message}`;
-}
-
-function nestMismatch(key: PropertyKey, mismatch: Mismatch): Mismatch {
-  return { ...mismatch, path: [key, ...mismatch.path] };
-}
-
-function checkWhole(schema: z.ZodType, value: unknown, strict: boolean): Mismatch | undefined {
-  const issue = schema.safeParse(value).error?.issues.find((each) => strict || !isUnknownValue(each));
-  const what = issue && isUnknownValue(issue) ? 'an unknown value' : 'an unexpected shape';
-  return issue && { what, path: issue.path, message: issue.message };
 }
 
 /** Whether an issue is about a value that the document does not list. */

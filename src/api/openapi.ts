@@ -120,24 +120,23 @@ function readNoun({ id }: Endpoint): string {
   return id.split('.')[0] ?? id;
 }
 
+/** Fields that are undefined are not in the JSON. */
 async function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: SharedSchemas): Promise<Json> {
   const { id, summary, description, deprecated, source, params, examples, keyless, answer } = endpoint;
   const sample: Json = endpoint.sample ?? {};
   const texts = [description, deprecated === undefined ? undefined : `Deprecated: ${deprecated}.`];
-  const text = texts.filter((part) => part !== undefined).join('\n\n');
   const parameters = Object.entries(params)
     .filter(([, param]) => param.place === 'path' || param.place === 'query')
     .map(([key, param]) => parameter(wireName(endpoint, key, param, wire), key, param, sample[key]));
-  const body = requestBody(endpoint, wire, sample);
   return {
     operationId: id,
     tags: [readNoun(endpoint)],
     summary,
-    ...(text === '' ? {} : { description: text }),
-    ...(deprecated === undefined ? {} : { deprecated: true }),
-    ...(keyless ? { security: [{}, { bearerAuth: [] }] } : {}),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: body }),
+    description: texts.filter((part) => part !== undefined).join('\n\n') || undefined,
+    deprecated: deprecated === undefined ? undefined : true,
+    security: keyless ? [{}, { bearerAuth: [] }] : undefined,
+    parameters: parameters.length === 0 ? undefined : parameters,
+    requestBody: requestBody(endpoint, wire, sample),
     responses: {
       200: { description: 'done', content: jsonContent(shared.toSchema((await answer()) as z.ZodType)) },
       ...Object.fromEntries(
@@ -152,48 +151,44 @@ async function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: S
 }
 
 function parameter(name: string, key: string, param: Param, sample: unknown): Json {
-  const path = param.place === 'path';
+  const isPath = param.place === 'path';
   const { type, optional } = param.kind;
   return {
-    name: path ? key : name,
+    name: isPath ? key : name,
     in: param.place,
-    ...(path || !optional ? { required: true } : {}),
+    required: isPath || !optional ? true : undefined,
     description: writeParamHelp(param),
     schema: paramSchema(param),
-    ...(type === 'list' ? { style: 'form', explode: true } : {}),
-    ...(sample === undefined ? {} : { example: sample }),
+    ...(type === 'list' && { style: 'form', explode: true }),
+    example: sample,
     ...marks(param),
   };
 }
 
 function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json): Json | undefined {
   const entries = Object.entries(endpoint.params);
-  const whole = entries.find(([, param]) => param.place === 'document');
-  if (whole !== undefined) {
-    const [key, param] = whole;
-    const example = sample[key] === undefined ? {} : { example: sample[key] };
-    const content = { 'application/json': { schema: toJsonSchema(param.kind), ...example } };
-    return { required: true, description: writeParamHelp(param), content, ...marks(param) };
+  const [key, document] = entries.find(([, { place }]) => place === 'document') ?? [];
+  if (key !== undefined && document !== undefined) {
+    const content = jsonContent(toJsonSchema(document.kind), sample[key]);
+    return { required: true, description: writeParamHelp(document), content, ...marks(document) };
   }
-  const fields = entries.filter(([, param]) => param.place === 'body');
+  const fields = entries
+    .filter(([, { place }]) => place === 'body')
+    .map(([field, param]) => ({ name: wireName(endpoint, field, param, wire), param, sample: sample[field] }));
   if (fields.length === 0) return undefined;
-  const nameField = ([key, param]: [string, Param]) => wireName(endpoint, key, param, wire);
-  const required = fields.filter(([, param]) => !param.kind.optional).map(nameField);
-  const properties = fields.map((field) => {
-    const [, param] = field;
-    return [nameField(field), { ...paramSchema(param), description: writeParamHelp(param), ...marks(param) }];
-  });
-  const given = fields
-    .filter(([key]) => sample[key] !== undefined)
-    .map((field) => [nameField(field), sample[field[0]]]);
-  const schema = {
-    type: 'object',
-    properties: Object.fromEntries(properties),
-    ...(required.length === 0 ? {} : { required }),
-  };
-  const example = required.every((name) => given.some(([known]) => known === name)) && given.length > 0;
-  const content = { schema, ...(example ? { example: Object.fromEntries(given) } : {}) };
-  return { required: required.length > 0, content: { 'application/json': content } };
+  const required = fields.filter(({ param }) => !param.kind.optional).map(({ name }) => name);
+  const properties = Object.fromEntries(
+    fields.map(({ name, param }) => [
+      name,
+      { ...paramSchema(param), description: writeParamHelp(param), ...marks(param) },
+    ]),
+  );
+  const given = Object.fromEntries(
+    fields.filter((each) => each.sample !== undefined).map((each) => [each.name, each.sample]),
+  );
+  const isExample = Object.keys(given).length > 0 && required.every((name) => name in given);
+  const schema = { type: 'object', properties, required: required.length === 0 ? undefined : required };
+  return { required: required.length > 0, content: jsonContent(schema, isExample ? given : undefined) };
 }
 
 /** With the service's default, if it is a value of the parameter and not a sentence. */
@@ -213,11 +208,11 @@ function writeParamHelp({ help, serviceDefault }: Param): string {
 }
 
 function marks({ source, aliases }: Param): Json {
-  return { 'x-source': source, ...(aliases === undefined || aliases.length === 0 ? {} : { 'x-aliases': aliases }) };
+  return { 'x-source': source, 'x-aliases': aliases };
 }
 
-function jsonContent(schema: unknown): Json {
-  return { 'application/json': { schema } };
+function jsonContent(schema: unknown, example?: unknown): Json {
+  return { 'application/json': { schema, example } };
 }
 
 /** Schemas as JSON Schema, those with a name as `$ref`. */

@@ -1,4 +1,5 @@
 import { missingInputs, usageError } from '../errors.ts';
+import { textProblem } from './address.ts';
 import {
   checkParam,
   type Endpoint,
@@ -11,7 +12,6 @@ import {
 import { isObject } from './json.ts';
 import { describeKind, describeProblem, itemOf, type Kind, type Problem, parseText, unknownChoices } from './kind.ts';
 import { nearest } from './nearest.ts';
-import { textProblem } from './text-problem.ts';
 
 /** A request before base URL and key. */
 export interface WireRequest {

@@ -1,7 +1,6 @@
-import { decodeBase58, isEvmAddress, isSolanaAddress, tokenProblem } from './address.ts';
+import { decodeBase58, isEvmAddress, isSolanaAddress, textProblem, tokenProblem } from './address.ts';
 import { type Chain, findFamily } from './chain.ts';
 import { unseenIn } from './safe-text.ts';
-import { textProblem } from './text-problem.ts';
 
 /** The fields of a signed text. The transaction value and the comment go in byte for byte. */
 export interface TextFields {

@@ -15,7 +15,7 @@ import type { LiveLog } from '../pages/live-log.ts';
 import { findCall, readPath, refuseLost, summarizeEntry } from './calls.ts';
 import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
-import { findLogEnd, readAppended, readCalls } from './read-log.ts';
+import { readCalls, readLogVersion } from './read-log.ts';
 import { listCallReasons } from './reasons.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
 
@@ -45,18 +45,21 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
   /** By the id of their rows, the oldest first. */
   const kept = new Map<string, KeptCall>();
   const stop = new AbortController();
-  let end = { ino: 0, bytes: 0 };
+  let [version, newest]: [string, string | undefined] = ['', undefined];
   let watching: Promise<void> | undefined;
   /** Reads the calls since the last look. */
   const look = async (): Promise<void> => {
     const { baseUrl } = await context.config.service();
-    const appended = readAppended(folder, end);
-    end = appended?.end ?? findLogEnd(folder);
-    if (appended === undefined) {
+    const before = version;
+    version = readLogVersion(folder);
+    if (version === before) return;
+    const { calls, isAll } = readCallsAfter(folder, newest);
+    newest = calls.at(-1)?._sotra.id ?? (isAll ? undefined : newest);
+    if (isAll) {
       kept.clear();
       if (watching !== undefined) live.add('load', null);
     }
-    for (const call of appended?.calls ?? readLatest(folder)) {
+    for (const call of calls) {
       if (call._sotra.baseUrl !== baseUrl) continue;
       const { command, pid, attempt } = call._sotra;
       const row = makeRow(call);
@@ -151,11 +154,14 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
   };
 }
 
-/** The newest calls of a log, the oldest of them first. */
-function readLatest(folder: string): LogEntry[] {
+/** The calls after the one with this id, the oldest first; all that a list has room for if the log does not have it (any more). */
+function readCallsAfter(folder: string, id: string | undefined): { calls: LogEntry[]; isAll: boolean } {
   const calls: LogEntry[] = [];
-  for (const call of readCalls(folder)) if (calls.push(call) === maxListed) break;
-  return calls.reverse();
+  for (const call of readCalls(folder)) {
+    if (call._sotra.id === id) return { calls: calls.reverse(), isAll: false };
+    if (calls.push(call) === maxListed) break;
+  }
+  return { calls: calls.reverse(), isAll: true };
 }
 
 /** All attempts of a call among the calls of its command: those with its method and path, numbered from 1 on. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
 import { isObject } from '../api/json.ts';
-import { isUnknownValue } from '../api/mismatch.ts';
+import { isUnknownValue, listIssues } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, type RequestParts } from '../api/request.ts';
 
@@ -35,15 +35,15 @@ export async function findDifferences({ endpoint, data }: MatchedCall): Promise<
   if (data === undefined) return [];
   const schema = (await endpoint.answer()) as z.ZodType;
   const found = new Map<string, Difference>();
-  for (const issue of schema.safeParse(data).error?.issues ?? []) {
+  for (const { path, issue } of listIssues(schema, data)) {
     if (isUnknownValue(issue)) continue;
-    const path = issue.path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');
-    const at = path.replace(/^\./, '') || 'the answer';
+    const place = path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');
+    const at = place.replace(/^\./, '') || 'the answer';
     const expected = 'expected' in issue ? String(issue.expected) : issue.message;
     const known = found.get(`${at} ${expected}`);
     if (known !== undefined) known.count += 1;
     else if (found.size < maxDifferences)
-      found.set(`${at} ${expected}`, { at, expected, found: describeValue(pickValue(data, issue.path)), count: 1 });
+      found.set(`${at} ${expected}`, { at, expected, found: describeValue(pickValue(data, path)), count: 1 });
   }
   return [...found.values()];
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryParseJson } from '../api/json.ts';
 import { openStateFile } from '../lib/files/durable-file.ts';
@@ -25,49 +25,10 @@ export function* readCalls(folder: string): Generator<NumberedEntry> {
   for (const line of readLog(folder)) if ('request' in line) yield line;
 }
 
-/** Where the log ended when it was read. */
-interface LogEnd {
-  ino: number;
-  bytes: number;
-}
-
-export function findLogEnd(folder: string): LogEnd {
+/** Another text after each change of the log. */
+export function readLogVersion(folder: string): string {
   const { ino = 0, size = 0 } = statSync(join(folder, logFiles[0]), { throwIfNoEntry: false }) ?? {};
-  return { ino, bytes: size };
-}
-
-/**
- * The calls appended after an end, the oldest first, and the new end; `undefined` if the log was cleared meanwhile. Errors: those of the file
- * system.
- */
-export function readAppended(folder: string, from: LogEnd): { calls: LogEntry[]; end: LogEnd } | undefined {
-  const [newest, second] = [logFiles[0], logFiles[1]].map((name) => join(folder, name)) as [string, string];
-  const { ino, bytes } = findLogEnd(folder);
-  if (ino === from.ino && bytes === from.bytes) return { calls: [], end: from };
-  if (ino === from.ino && bytes > from.bytes) return readFrom(newest, from.bytes);
-  // Rotated: the file that was read has its next name.
-  if (from.ino === 0 || statSync(second, { throwIfNoEntry: false })?.ino !== from.ino) return undefined;
-  const [rest, added] = [readFrom(second, from.bytes), ino === 0 ? undefined : readFrom(newest, 0)];
-  return { calls: [...rest.calls, ...(added?.calls ?? [])], end: added?.end ?? rest.end };
-}
-
-/** The calls from a byte on; a last line that is not complete is left for the next time. */
-function readFrom(file: string, start: number): { calls: LogEntry[]; end: LogEnd } {
-  const handle = openStateFile(file);
-  try {
-    const { ino, size } = fstatSync(handle);
-    const buffer = Buffer.alloc(Math.max(0, size - start));
-    const text = buffer.subarray(0, readSync(handle, buffer, 0, buffer.length, start));
-    const isWhole = tryParseJson(text.toString('utf8', text.lastIndexOf('\n') + 1)) !== undefined;
-    const end = isWhole ? text.length : Math.max(0, text.lastIndexOf('\n'));
-    const lines = text.toString('utf8', 0, end).split('\n');
-    return {
-      calls: lines.flatMap((line) => logEntrySchema.safeParse(tryParseJson(line)).data ?? []),
-      end: { ino, bytes: start + end },
-    };
-  } finally {
-    closeSync(handle);
-  }
+  return `${ino} ${size}`;
 }
 
 function* readLines(folder: string): Generator<string> {

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { promisify } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { isLoopback } from '../api/http-address.ts';
 import { SotraError, usageError } from '../errors.ts';
@@ -93,12 +94,7 @@ function startClock({ signal, totalMs }: Limits) {
 
 const utf8 = new TextDecoder();
 
-const decoders = {
-  gzip: 'createGunzip',
-  'x-gzip': 'createGunzip',
-  br: 'createBrotliDecompress',
-  deflate: 'createInflate',
-} as const;
+const decoders = { gzip: 'gunzip', 'x-gzip': 'gunzip', br: 'brotliDecompress', deflate: 'inflate' } as const;
 
 /**
  * The body of an answer. An empty one is empty in any encoding. Errors: `bad-answer` for more than `maxBytes`, compressed or not, and for an
@@ -109,17 +105,12 @@ async function readBody(
   encoding: string | undefined,
   maxBytes: number,
 ): Promise<Pick<HttpResponse, 'text' | 'bytes'>> {
-  const received = await collect(incoming, maxBytes);
+  const received = await collectBytes(incoming, maxBytes);
+  if (received === undefined) throw tooLarge(maxBytes);
   const name = encoding?.trim().toLowerCase() ?? '';
   const isPlain = received.length === 0 || name === '' || name === 'identity';
   const body = isPlain ? received : await decode(received, name, maxBytes);
   return { text: utf8.decode(body), bytes: body.length };
-}
-
-async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
-  const bytes = await collectBytes(chunks, maxBytes);
-  if (bytes === undefined) throw tooLarge(maxBytes);
-  return bytes;
 }
 
 async function decode(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {
@@ -127,19 +118,18 @@ async function decode(body: Uint8Array, name: string, maxBytes: number): Promise
     throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
       hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
     });
-  const decoder = (await import('node:zlib'))[decoders[name as keyof typeof decoders]]();
-  decoder.end(body);
+  const decompress = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(
+    (await import('node:zlib'))[decoders[name as keyof typeof decoders]],
+  );
   try {
-    return await collect(decoder, maxBytes);
+    return await decompress(body, { maxOutputLength: maxBytes });
   } catch (cause) {
-    if (cause instanceof SotraError) throw cause;
     const { code } = cause as { code?: string };
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
     throw new SotraError('bad-answer', `the service answered with ${name} that does not decode: ${code}`, {
       hint: 'A proxy may be the cause: --verbose shows the headers.',
       cause,
     });
-  } finally {
-    decoder.destroy();
   }
 }
 

@@ -30,8 +30,12 @@ export async function* walkPages({
   onMaxReached,
 }: PageWalk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
-  for await (const { items, more } of readPages(paging, input, fetchPage, left)) {
-    yield items.length > left ? items.slice(0, left) : items;
+  const pages =
+    paging.kind === 'page' || paging.kind === 'limit'
+      ? numberedPages(paging, input, fetchPage, left)
+      : linkedPages(paging, input, fetchPage);
+  for await (const { items, more } of pages) {
+    yield items.slice(0, left);
     if (items.length > left || (items.length === left && more)) onMaxReached();
     left -= items.length;
     if (left <= 0) return;
@@ -43,56 +47,37 @@ interface Page {
   more: boolean;
 }
 
-async function* readPages(paging: Paging, input: Input, fetchPage: FetchPage, wanted: number): AsyncGenerator<Page> {
-  if (paging.kind === 'limit') {
-    const size = Number(input[paging.size] ?? paging.maxSize);
-    const items = listItems((await fetchPage({ ...input, [paging.size]: size })).data);
-    yield { items, more: items.length >= size };
-  } else if (paging.kind === 'page') yield* numberedPages(paging, input, fetchPage, wanted);
-  else yield* linkedPages(paging, input, fetchPage);
-}
-
+/** Pages by their numbers; of a list without pages the only one. The next is requested while one is printed. */
 async function* numberedPages(
-  paging: Paging & { kind: 'page' },
+  paging: Paging & { kind: 'page' | 'limit' },
   input: Input,
   fetchPage: FetchPage,
   wanted: number,
 ): AsyncGenerator<Page> {
   const size = Number(input[paging.size] ?? paging.maxSize);
-  const fetchNumbered = (page: number) => {
-    const fetched = fetchPage({ ...input, [paging.size]: size, [paging.page]: page });
-    // Requested while the page before is printed: its failure counts when its turn comes.
-    fetched.catch(() => undefined);
-    return fetched;
-  };
-  const first = Number(input[paging.page] ?? 1);
-  const ahead = [fetchNumbered(first)];
-  let before = '';
-  let left = wanted;
+  const fetchNumbered = (page: number) =>
+    fetchPage({ ...input, [paging.size]: size, ...(paging.kind === 'page' && { [paging.page]: page }) });
+  let page = paging.kind === 'page' ? Number(input[paging.page] ?? 1) : 1;
+  let fetched = fetchNumbered(page);
+  let [left, before] = [wanted, ''];
   try {
-    let page = first;
-    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const items = listItems((await next).data);
+    for (let goesOn = true; goesOn; page += 1) {
+      const items = listItems((await fetched).data);
       const names = JSON.stringify(items.map(identifyItem));
       if (items.length > 0 && names === before) throw repeated(`page ${page}`);
       before = names;
       left -= items.length;
       const more = items.length >= size;
-      const depth = page - first < longListPages ? 1 : 2;
-      while (more && ahead.length < depth && left > ahead.length * size)
-        ahead.push(fetchNumbered(page + ahead.length + 1));
+      goesOn = paging.kind === 'page' && more && left > 0;
+      if (goesOn) fetched = fetchNumbered(page + 1);
+      // Its failure counts when its turn comes.
+      fetched.catch(() => undefined);
       yield { items, more };
-      if (!more) return;
-      page += 1;
     }
   } finally {
-    // At the end of a long list one page too many has been requested.
-    await Promise.allSettled(ahead);
+    await Promise.allSettled([fetched]);
   }
 }
-
-/** From this page on two pages are requested ahead, so that neither side waits. */
-const longListPages = 3;
 
 async function* linkedPages(
   paging: Paging & { kind: 'cursor' | 'links' },

@@ -1,8 +1,7 @@
-import { isEvmAddress, isSolanaAddress, isUuid } from '../api/address.ts';
+import { isEvmAddress, isSolanaAddress, isUuid, textProblem } from '../api/address.ts';
 import { hasWrongChecksum } from '../api/checksum.ts';
 import { tryParseJson } from '../api/json.ts';
 import { showUnseen } from '../api/safe-text.ts';
-import { textProblem } from '../api/text-problem.ts';
 import { usageError } from '../errors.ts';
 import { findSeparator, readColumns, readTable, type TableRow } from '../lib/files/table.ts';
 import {

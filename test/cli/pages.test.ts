@@ -354,20 +354,12 @@ async function listOf(count: number) {
   return walk;
 }
 
-test('a short list is asked for page by page, and not beyond its end', async () => {
-  const walk = await listOf(25);
-  const { code, ids, pages } = await walk('--all');
-  expect([code, ids.length, new Set(ids).size]).toEqual([0, 25, 25]);
-  expect(pages).toEqual([1, 2, 3]);
-});
-
-test('a long list is asked for ahead: each item once and in order, one page beyond the end at most', async () => {
+test('each item of a long list comes once and in order, and no page beyond its end is asked for', async () => {
   const walk = await listOf(95);
   const { code, ids, pages } = await walk('--all');
   expect(code).toBe(0);
   expect(ids).toEqual(Array.from({ length: 95 }, (_, index) => `p${index}`));
-  // Two are on their way at a time, and may overtake each other.
-  expect(pages.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(pages).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
 test('with --max no page is asked for that is not wanted', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { textProblem } from '../../api/address.ts';
 import type { Chain } from '../../api/chain.ts';
 import { commentTextKind } from '../../api/comment.ts';
 import { chainKind, layouts } from '../../api/formats.ts';
@@ -16,7 +17,6 @@ import {
   type TextFields,
   type TextForm,
 } from '../../api/signed-text.ts';
-import { textProblem } from '../../api/text-problem.ts';
 import { verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import { honoredViewers } from '../../api/identifier.ts';
+import { honoredViewers } from '../../api/address.ts';
 import { secondsOf } from '../db/settings.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
 import type { Partner, RequestContext } from './handler.ts';

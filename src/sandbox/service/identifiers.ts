@@ -1,6 +1,5 @@
-import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
+import { honoredViewers, isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
-import { honoredViewers } from '../../api/identifier.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { oneOf } from '../ledger/trade.ts';

@@ -80,17 +80,6 @@ test('requests that share a rate go out one interval apart, also those that come
   expect([(await takeTurn()).waitedMs, clock.nowMs]).toEqual([0, 5000]);
 });
 
-test('a request counts from when it arrived: the one that follows by the count waits for it, and a whole time more', async () => {
-  const { clock, takeTurn } = rateOn({ count: 2, perMs: 1000 });
-  const first = await takeTurn();
-  (await takeTurn()).arrived();
-  const third = takeTurn();
-  clock.nowMs = 1700;
-  first.arrived();
-  await third;
-  expect(clock.nowMs).toBe(2700);
-});
-
 test('a clock that is set back delays a turn by one interval at most', async () => {
   const { clock, takeTurn } = rateOn({ count: 1, perMs: 1000 });
   (await takeTurn()).arrived();
