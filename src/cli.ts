@@ -149,7 +149,7 @@ function createProgram(session: Session, write: (text: string) => void): Command
       if (plural !== undefined) group.alias(plural);
     }
   program.footer = 'One command: sotra <command> --help. Topics, errors, exit codes: sotra help.';
-  return program.hook('preSubcommand', (_, group) => (group as Command).load());
+  return program;
 }
 
 const ignore = async () => undefined;
@@ -157,7 +157,7 @@ const ignore = async () => undefined;
 /** The program with all its groups, for completions, docs and tests. */
 export async function loadProgram(io: Io): Promise<Command> {
   const program = createProgram({ argv: [], io, say: ignore, stream: ignore, run: ignore, exitCode: 0 }, ignore);
-  await Promise.all(program.commands.map((group) => group.load()));
+  await program.loadAll();
   return program;
 }
 

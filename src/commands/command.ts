@@ -1,4 +1,4 @@
-import { Command as CommanderCommand, type ErrorOptions, type HelpContext } from 'commander';
+import { Command as CommanderCommand, type ErrorOptions, type HelpContext, type Option } from 'commander';
 import { type Endpoint, type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
 import type { Context } from '../context.ts';
 import type { Io } from '../lib/io.ts';
@@ -60,23 +60,33 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   footer: string | undefined;
   readonly #shared: SharedOption[] = [];
   #changes = false;
+  #makeOptions: () => Option[] = () => [];
 
   constructor(name: string, session: Session) {
     super(name);
     this.session = session;
     // Commander's own does not load a group first.
     this.helpCommand(false);
+    this.hook('preSubcommand', (_, subcommand) => (subcommand as Command).load());
   }
 
   override createCommand(name = ''): Command<Record<never, Param>> {
     return new Command(name, this.session);
   }
 
-  /** Adds what a group holds, once. */
+  /** Adds what a group holds, and the options of its parameters, once: those of all subcommands would slow each start. */
   async load(): Promise<void> {
     const { loader } = this;
     this.loader = undefined;
     (await loader?.())?.(this);
+    for (const option of this.#makeOptions()) this.addOption(option);
+    this.#makeOptions = () => [];
+  }
+
+  /** Loads it and its subcommands. */
+  async loadAll(): Promise<void> {
+    await this.load();
+    await Promise.all(this.commands.map((command) => command.loadAll()));
   }
 
   /** Errors: `RefusedLine` for the help of a subcommand that does not exist; commander would print that of its group. */
@@ -97,12 +107,9 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   params<Q extends Params>(params: Q, requireAnyOf: readonly (readonly (keyof Q & string)[])[] = []): Command<Q> {
     this.parameters = params;
     this.requireAnyOf = requireAnyOf;
-    for (const [key, param] of Object.entries(params)) {
+    for (const [key, param] of Object.entries(params))
       if (param.positional) this.addArgument(new ParamArgument(key, param));
-      // The program takes its options anywhere on the line: `context set --base-url`.
-      else if (!isProgramOption(this, `--${flagName(key, param)}`))
-        for (const option of createOptions(key, param)) this.addOption(option);
-    }
+    this.#makeOptions = () => createAllOptions(this, params);
     return this as unknown as Command<Q>;
   }
 
@@ -198,8 +205,12 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   }
 }
 
-function isProgramOption(command: CommanderCommand, flag: string): boolean {
-  return findRoot(command).options.some(({ long }) => long === flag);
+/** The program takes its own options anywhere on the line, so that a command does not declare them again: `context set --base-url`. */
+function createAllOptions(command: CommanderCommand, params: Params): Option[] {
+  const ofProgram = findRoot(command).options.map(({ long }) => long);
+  return Object.entries(params).flatMap(([key, param]) =>
+    param.positional || ofProgram.includes(`--${flagName(key, param)}`) ? [] : createOptions(key, param),
+  );
 }
 
 function findRoot(command: CommanderCommand): CommanderCommand {
