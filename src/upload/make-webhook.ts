@@ -5,18 +5,18 @@ import { hidden } from '../client/hide-key.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
-import { SotraError, toSotraError } from '../errors.ts';
-import { checkedList, dropSecret, findSecret, keepSecret } from './secrets.ts';
+import { orUndefined, SotraError, toSotraError } from '../errors.ts';
+import { callRepeatedly, repeatCall } from './repeat-call.ts';
+import { checkedList, findSecret, keepSecret } from './secrets.ts';
 import { saveState, setWebhook } from './state.ts';
 import { continuing, type UploadRun } from './upload-run.ts';
-import { callWithRetries, computeDelay, hasTriesLeft, pauseUpload, retriesLeft } from './with-retries.ts';
 
 interface Made {
   uid: string;
   destinationUrl: string;
   secret: string | undefined;
   /** Found in the list, because the answer of the POST was lost; it may lack the addresses. */
-  settled: boolean;
+  isFound: boolean;
 }
 
 /** Statuses of a service that allows one webhook for a URL; other statuses prove nothing. */
@@ -30,11 +30,13 @@ const refusals = [400, 409, 422];
 export async function makeWebhook(run: UploadRun, walletAddresses: string[]): Promise<'sent' | 'found' | 'twin'> {
   const { upload, context, show, input } = run;
   const { state } = upload;
-  const made = await (state.replaces === null ? postOnce : postReplacement)(run, walletAddresses);
-  const { uid, secret, settled } = made;
-  const destinationUrl = hideUrlSecrets(made.destinationUrl);
+  const { uid, secret, isFound, ...made } = await (state.replaces === null ? postOnce : postReplacement)(
+    run,
+    walletAddresses,
+  );
   try {
     if (secret !== undefined) keepSecret(upload, uid, secret);
+    const destinationUrl = hideUrlSecrets(made.destinationUrl);
     const gap = state.gap && { ...state.gap, toMs: context.io.now() };
     // A sync looks for a twin yet, which `posting` tells from the webhooks before it.
     setWebhook(upload, uid, { destinationUrl, gap, posting: input.task === 'sync' ? state.posting : null });
@@ -49,9 +51,9 @@ export async function makeWebhook(run: UploadRun, walletAddresses: string[]): Pr
       },
     );
   }
-  await show.event({ event: 'registered', uid, destinationUrl: made.destinationUrl, settled });
+  show.done(`webhook ${uid} ${isFound ? 'found in the list' : 'registered'}`);
   if (state.posting !== null && (await yieldToTwin(run))) return 'twin';
-  return settled ? 'found' : 'sent';
+  return isFound ? 'found' : 'sent';
 }
 
 async function postReplacement(run: UploadRun, walletAddresses: string[]): Promise<Made> {
@@ -64,7 +66,7 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
       // If the old webhook accepts these addresses, the service refused the second webhook. Otherwise this throws, and the old one stays.
-      await callWithRetries(context, endpoints.addAddresses, { uid, walletAddresses });
+      await callRepeatedly(context, endpoints.addAddresses, { uid, walletAddresses });
       saveState(upload, { gap: { fromMs: context.io.now(), toMs: null } });
     }
   try {
@@ -76,69 +78,66 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
     throw new SotraError(
       'partial',
       `webhook ${uid} had to be deleted first, and the new one is not made yet: ${message}`,
-      {
-        hint: hint === undefined ? continuing : `${continuing} ${hint}`,
-        cause,
-      },
+      { hint: hint === undefined ? continuing : `${continuing} ${hint}`, cause },
     );
   }
 }
 
+const maxPosts = 5;
 /** Looks, a second apart, after which a POST of unknown outcome made no webhook; not timed, since a slow service lists slowly. Assumed. */
 const maxLooks = 10;
 const lookEveryMs = 1000;
-const maxPosts = 5;
 
 /**
  * Makes exactly one webhook: the intention is on disk before the POST, the list settles a POST of unknown outcome, and it is sent again
  * only if it surely made none. Errors: those of the call; `conflict`; `partial` for a webhook whose secret is lost.
  */
 async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made> {
-  const { upload, context, input } = run;
+  const { upload, context, input, show } = run;
   const { destinationUrl = '' } = input;
-  let failed: SotraError | undefined;
-  let sent = 0;
-  for (let posts = 0; ; posts += 1) {
-    const lost = upload.state.posting;
+  const { state } = upload;
+  let lost = state.posting;
+  let why = 'an earlier run ended before the answer';
+  const settle = async (): Promise<Made | undefined> => {
+    lost = state.posting;
     if (lost !== null) {
-      const why = failed?.message ?? 'an earlier run ended before the answer';
-      await run.show.event({ event: 'settling', why });
-      const found = await findMade(run, lost.before);
-      if (found !== undefined) return found;
+      show.step(`looking in the list for 10 s whether the webhook was made: ${why}`);
+      return findMade(run, lost.before);
     }
-    if (failed !== undefined) {
-      if (posts >= maxPosts || !hasTriesLeft(posts, sent, context)) throw failed;
-      await pauseUpload(computeDelay(posts, failed, context), context);
-    }
-    if (lost === null || posts === 0) {
-      const existing = await listWebhooksFor(destinationUrl, context);
-      if (posts === 0 && input.task === 'register' && !input.another) refuseSecond(existing);
-      // From before the first POST: a webhook of ours that shows late is not among them.
-      saveState(upload, { posting: lost ?? { before: existing.map(({ uid }) => uid) } });
-    }
+    const existing = await listWebhooksFor(destinationUrl, context);
+    if (input.task === 'register' && !input.another) refuseSecond(existing);
+    saveState(upload, { posting: { before: existing.map(({ uid }) => uid) } });
+    return undefined;
+  };
+  const send = async (retries: number | undefined): Promise<Made> => {
     try {
-      const { data } = await context.client.call(
-        endpoints.register,
-        { walletAddresses, destinationUrl },
-        undefined,
-        retriesLeft(sent, context),
-      );
-      if (typeof data?.uid !== 'string')
-        throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
-          hint: 'sotra webhook list shows it.',
-        });
-      const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
-      // An answer that does not fit the contract may lack it.
-      const made: string | undefined = data.destinationUrl;
-      return { uid: data.uid, destinationUrl: made ?? destinationUrl, secret, settled: false };
+      return await post({ walletAddresses, destinationUrl }, context, retries);
     } catch (thrown) {
-      if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
-      if (thrown.outcome !== 'unknown' && lost === null) saveState(upload, { posting: null });
-      if (thrown.outcome === undefined) throw thrown;
-      sent += thrown.attempts ?? 1;
-      failed = Object.assign(thrown, { attempts: sent });
+      const { code, outcome, message } = toSotraError(thrown);
+      const mayBeMade = outcome === 'unknown' || code === 'contract' || code === 'interrupted';
+      // What was there before a POST of unknown outcome stays noted: its webhook may show late.
+      if (!mayBeMade && lost === null) saveState(upload, { posting: null });
+      why = message;
+      throw thrown;
     }
-  }
+  };
+  return repeatCall(context, send, { maxCalls: maxPosts, settle });
+}
+
+async function post(
+  input: { walletAddresses: string[]; destinationUrl: string },
+  { client }: Context,
+  retries: number | undefined,
+): Promise<Made> {
+  const { data } = await client.call(endpoints.register, input, undefined, retries);
+  if (typeof data?.uid !== 'string')
+    throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
+      hint: 'sotra webhook list shows it.',
+    });
+  // An answer that does not fit the contract may lack it.
+  const made: string | undefined = data.destinationUrl;
+  const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
+  return { uid: data.uid, destinationUrl: made ?? input.destinationUrl, secret, isFound: false };
 }
 
 /** Errors: `conflict` if a destination has a webhook. */
@@ -151,33 +150,37 @@ export function refuseSecond([existing]: WebhookList): void {
   );
 }
 
-/** The webhooks of a destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
+/** All webhooks. Errors: `contract` for no list: counted as none, it would make a second webhook. */
+export async function listWebhooks(context: Context): Promise<WebhookList> {
+  return checkedList((await callRepeatedly(context, endpoints.list, {})).data);
+}
+
+/** The webhooks of a destination. Errors: as in `listWebhooks`. */
 export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<WebhookList> {
-  const { data } = await callWithRetries(context, endpoints.list, {});
-  return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
+  const all = await listWebhooks(context);
+  return all.filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
 }
 
 /** The webhook that a POST made whose answer was lost. Errors: `conflict` if it may be one of two, `partial` if its secret is lost. */
 async function findMade({ upload, input, context }: UploadRun, before: readonly string[]): Promise<Made | undefined> {
-  for (let looks = 0; ; looks += 1) {
+  for (let looks = 0; looks <= maxLooks; looks += 1) {
+    if (looks > 0) await context.io.sleep(lookEveryMs, context.io.signal);
     const webhooks = await listWebhooksFor(input.destinationUrl ?? '', context);
     const [found, other] = webhooks.filter(({ uid }) => !before.includes(uid));
-    if (found !== undefined && other !== undefined)
-      throw new SotraError('conflict', `${found.uid} and ${other.uid} were both made for this destination meanwhile`, {
+    if (found === undefined) continue;
+    const { uid, destinationUrl } = found;
+    if (other !== undefined)
+      throw new SotraError('conflict', `${uid} and ${other.uid} were both made for this destination meanwhile`, {
         hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
       });
-    if (found !== undefined) {
-      const { uid, destinationUrl } = found;
-      const secret = findSecret(uid, [upload], webhooks);
-      if (secret !== undefined) return { uid, destinationUrl, secret, settled: true };
-      throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
-        hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
-        details: { uid },
-      });
-    }
-    if (looks >= maxLooks) return undefined;
-    await context.io.sleep(lookEveryMs, context.io.signal);
+    const secret = findSecret(uid, [upload], webhooks);
+    if (secret !== undefined) return { uid, destinationUrl, secret, isFound: true };
+    throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
+      hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
+      details: { uid },
+    });
   }
+  return undefined;
 }
 
 /**
@@ -189,8 +192,7 @@ export async function yieldToTwin({ upload, input, context }: UploadRun): Promis
   const known = [own, ...(upload.state.posting?.before ?? [])];
   for (let looks = 0; ; looks += 1) {
     const listed = await listWebhooksFor(input.destinationUrl ?? '', context);
-    const twins = listed.map(({ uid }) => uid).filter((uid) => !known.includes(uid));
-    const [twin] = twins.sort();
+    const [twin] = listed.flatMap(({ uid }) => (known.includes(uid) ? [] : [uid])).sort();
     if (twin === undefined) {
       saveState(upload, { posting: null });
       return false;
@@ -198,7 +200,6 @@ export async function yieldToTwin({ upload, input, context }: UploadRun): Promis
     if (twin < own || looks >= maxLooks) {
       context.warn(`another machine registered webhook ${twin} for this destination: using it, and deleting ${own}`);
       await deleteWebhook(own, context);
-      dropSecret(upload, own);
       const secret = findSecret(twin, [], listed);
       if (secret !== undefined) keepSecret(upload, twin, secret);
       setWebhook(upload, twin, { posting: null });
@@ -211,9 +212,5 @@ export async function yieldToTwin({ upload, input, context }: UploadRun): Promis
 
 /** Deletes a webhook, also one that is gone already. Errors: those of the call. */
 export async function deleteWebhook(uid: string, context: Context): Promise<void> {
-  try {
-    await callWithRetries(context, endpoints.remove, { uid });
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'not-found') throw thrown;
-  }
+  await orUndefined(callRepeatedly(context, endpoints.remove, { uid }), 'not-found');
 }

@@ -1,12 +1,13 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { showUnseen } from '../api/safe-text.ts';
 import type { Context } from '../context.ts';
-import { inputError, SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { openOutput, openSource } from '../lib/files/source.ts';
 import { confirmReplace } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { quoted, written } from '../lib/quoted.ts';
-import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
+import { readAddress, wrongChecksum } from './address.ts';
+import { type AddressLine, readAddressFile } from './address-file.ts';
 import { type AddressLines, dropRepeats, hashAddress, packLines } from './address-lines.ts';
 
 export interface AddressInput {
@@ -15,8 +16,6 @@ export interface AddressInput {
   column?: string | undefined;
   allowBadChecksum?: boolean | undefined;
   skipInvalid?: boolean | undefined;
-  /** A few addresses of one chain among many of another are bad lines too. */
-  refusesStrays?: boolean | undefined;
   rejects?: string | undefined;
 }
 
@@ -41,14 +40,19 @@ interface BadLine {
 const maxShown = 20;
 const maxListed = 100;
 
+interface ReadOptions {
+  /** A few addresses of one chain among many of another are bad lines too. */
+  refusesStrays: boolean;
+  onRead: (addresses: number) => void;
+}
+
 /** The distinct addresses of a command line, all of them checked. Errors: `usage` for bad lines that may not be skipped, and for none left; `interrupted`. */
 export async function readAddresses(
   input: AddressInput,
   context: Context,
-  onRead: (addresses: number) => void = () => undefined,
+  { refusesStrays, onRead }: ReadOptions,
 ): Promise<AddressList> {
-  const hash = createHash('sha256').update(input.column ?? '');
-  const { batches, name } = openBatches(input, context, hash);
+  const { name, batches } = openBatches(input, context);
   const rejects = await openOutput(
     '--rejects',
     context.options.preview ? undefined : input.rejects,
@@ -58,133 +62,105 @@ export async function readAddresses(
   const pieces: Buffer[] = [];
   const hashes: number[] = [];
   const bad: BadLine[] = [];
-  const chains = { EVM: { count: 0, lines: [] }, Solana: { count: 0, lines: [] } };
-  let unwritten = '';
+  const chains: Chains = { EVM: { count: 0, lines: [] }, Solana: { count: 0, lines: [] } };
   let rejected = 0;
-  const reject = (line: number, text: string, reason: string) => {
-    rejected += 1;
-    if (bad.length < maxListed) bad.push({ line, text: showUnseen(quoted(text)), reason });
-    if (rejects !== undefined) unwritten += `${JSON.stringify({ line, text: written(text), reason })}\n`;
-  };
   try {
     for await (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
       const addresses: string[] = [];
+      let unwritten = '';
       for (const { line, text, problem } of batch) {
         const read = problem === undefined ? readAddress(text, input) : { reason: problem };
-        if (typeof read !== 'string') reject(line, text.trim(), read.reason);
-        else {
+        if (typeof read === 'string') {
           addresses.push(read);
           hashes.push(hashAddress(read));
-          if (input.refusesStrays) countWallet(chains, line, read);
+          if (refusesStrays) countWallet(chains, line, read);
+          continue;
         }
+        rejected += 1;
+        const { reason } = read;
+        if (bad.length < maxListed) bad.push({ line, text: showUnseen(quoted(text.trim())), reason });
+        unwritten += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
       }
       pieces.push(packLines(addresses));
       await rejects?.appendFile(unwritten);
-      unwritten = '';
       onRead(hashes.length);
     }
   } finally {
     await rejects?.close();
   }
   const left = dropRepeats(pieces, hashes);
-  const { count: size } = left;
-  const list = { left, size, duplicates: hashes.length - size, rejected, digest: hash.digest('hex') };
+  const list: AddressList = {
+    left,
+    size: left.count,
+    duplicates: hashes.length - left.count,
+    rejected,
+    digest: left.pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex'),
+  };
   const strays = findStrays(chains);
-  refuseBadLines(
-    list,
-    [...bad, ...strays.lines].sort((a, b) => a.line - b.line),
-    strays.count,
-    { input, name, context },
+  const lines = [...bad, ...strays.lines].sort((a, b) => a.line - b.line);
+  if (lines.length > 0) refuseBadLines({ name, lines, strays: strays.count, list }, input, context);
+  if (list.size > 0) return list;
+  throw usageError(
+    `${name} has no addresses`,
+    input.file === undefined ? undefined : 'One a line, CSV with a header, NDJSON or a JSON array.',
   );
-  if (list.size === 0)
-    throw inputError((label) => ({
-      message: `${name ?? label('walletAddresses')} has no addresses`,
-      hint: name && 'One a line, CSV with a header, NDJSON or a JSON array.',
-    }));
-  return list;
 }
 
-interface ListSource {
-  input: AddressInput;
-  name: string | undefined;
-  context: Context;
-}
-
-/** Names the first bad lines. Errors: `usage`, unless they may be skipped. */
-function refuseBadLines(
-  { rejected, size }: AddressList,
-  bad: readonly BadLine[],
-  strays: number,
-  { input, name, context }: ListSource,
-): void {
-  if (bad.length === 0) return;
-  for (const { line, text, reason } of bad.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
-  const more = rejected + strays - maxShown;
-  const all = strays === 0 ? 'them all' : 'those that are not addresses';
-  if (more > 0) context.warn(`${counted(more, 'more bad line')}; --rejects <file> writes ${all}`);
-  if (input.skipInvalid) return;
-  const wrong = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
-  const mixed = `${counted(strays, 'address')} may be of another chain`;
-  const lines = [rejected > 0 ? [wrong] : [], strays > 0 ? [mixed] : []].flat().join(', ');
-  const accepts = bad.some(({ reason }) => reason === wrongChecksum);
-  const error = inputError((label) => ({
-    message: `${name ?? label('walletAddresses')}: ${lines}; nothing was sent`,
-    hint:
-      (strays === 0
-        ? `Correct them, or send the rest (${formatCount(size)}) with ${label('skipInvalid')}.`
-        : `Correct them, or check the rest with ${label('skipInvalid')}.`) +
-      (accepts ? ` A wrong checksum is accepted with ${label('allowBadChecksum')}.` : ''),
-  }));
-  throw Object.assign(error, { details: { rejected: bad } });
-}
-
-/** The lines of a command line's addresses, unchecked; `hash` gets all of the input. Errors: `usage`. */
+/** The lines of a command line's addresses, unchecked. Errors: `usage`. */
 function openBatches(
   { file, walletAddresses, column }: AddressInput,
   { io }: Context,
-  hash: Hash,
-): { batches: AsyncIterable<readonly AddressLine[]>; name: string | undefined } {
+): { name: string; batches: AsyncIterable<readonly AddressLine[]> } {
   if (file !== undefined && walletAddresses !== undefined)
-    throw inputError((label) => ({
-      message: `${label('file')} and ${label('walletAddresses')} both give addresses`,
-      hint: 'Omit one of them.',
-    }));
-  if (walletAddresses !== undefined && column !== undefined)
-    throw inputError((label) => ({ message: `${label('column')} is for ${label('file')}`, hint: 'Omit it.' }));
-  if (walletAddresses !== undefined) {
-    hash.update(walletAddresses.join('\n'));
-    return { batches: typedLines(walletAddresses), name: undefined };
-  }
+    throw usageError('--file and --wallet-addresses both give addresses', 'Omit one of them.');
+  if (walletAddresses !== undefined && column !== undefined) throw usageError('--column is for --file', 'Omit it.');
+  if (walletAddresses !== undefined) return { name: '--wallet-addresses', batches: typedLines(walletAddresses) };
   if (file === undefined)
-    throw inputError((label) => ({
-      message: `${label('file')} is required: which addresses?`,
-      hint: `Give a file, - for stdin, or ${label('walletAddresses')}.`,
-    }));
-  const { name, bytes } = openSource(file, io, `--file ${file}`);
-  return { batches: readAddressFile({ name, bytes: hashed(bytes, hash) }, column), name };
+    throw usageError('--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.');
+  const source = openSource(file, io, `--file ${file}`);
+  return { name: source.name, batches: readAddressFile(source, column) };
 }
 
 async function* typedLines(addresses: readonly string[]): AsyncGenerator<AddressLine[]> {
   yield addresses.map((text, index) => ({ line: index + 1, text }));
 }
 
-async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk);
-    yield chunk;
-  }
-}
-
-interface ChainCount {
-  count: number;
+interface BadLines {
+  name: string;
   /** The first of them. */
-  lines: { line: number; text: string }[];
+  lines: readonly BadLine[];
+  strays: number;
+  list: AddressList;
 }
 
-type Chain = 'EVM' | 'Solana';
+/** Names the first bad lines. Errors: `usage`, unless they may be skipped. */
+function refuseBadLines(
+  { name, lines, strays, list: { rejected, size } }: BadLines,
+  { skipInvalid }: AddressInput,
+  { warn }: Context,
+): void {
+  for (const { line, text, reason } of lines.slice(0, maxShown)) warn(`line ${line}: ${text}: ${reason}`);
+  const more = rejected + strays - maxShown;
+  const all = strays === 0 ? 'them all' : 'those that are not addresses';
+  if (more > 0) warn(`${counted(more, 'more bad line')}; --rejects <file> writes ${all}`);
+  if (skipInvalid) return;
+  const wrong = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
+  const mixed = `${counted(strays, 'address')} may be of another chain`;
+  const what = [...(rejected > 0 ? [wrong] : []), ...(strays > 0 ? [mixed] : [])].join(', ');
+  const rest = strays === 0 ? `send the rest (${formatCount(size)})` : 'check the rest';
+  const isMistyped = lines.some(({ reason }) => reason === wrongChecksum);
+  const accept = isMistyped ? ' A wrong checksum is accepted with --allow-bad-checksum.' : '';
+  throw new SotraError('usage', `${name}: ${what}; nothing was sent`, {
+    hint: `Correct them, or ${rest} with --skip-invalid.${accept}`,
+    details: { rejected: lines },
+  });
+}
 
-function countWallet(chains: Record<Chain, ChainCount>, line: number, text: string): void {
+/** Of each chain how many wallets a list has, and the first of them. */
+type Chains = Record<'EVM' | 'Solana', { count: number; lines: { line: number; text: string }[] }>;
+
+function countWallet(chains: Chains, line: number, text: string): void {
   if (text.startsWith('ext:')) return;
   const chain = chains[text.startsWith('0x') ? 'EVM' : 'Solana'];
   chain.count += 1;
@@ -194,7 +170,7 @@ function countWallet(chains: Record<Chain, ChainCount>, line: number, text: stri
 /** Wallets of a chain that are fewer than this part of the list are likely from another list. */
 const strayPart = 0.1;
 
-function findStrays({ EVM, Solana }: Record<Chain, ChainCount>): { count: number; lines: BadLine[] } {
+function findStrays({ EVM, Solana }: Chains): { count: number; lines: BadLine[] } {
   const [few, many] = EVM.count < Solana.count ? [EVM, Solana] : [Solana, EVM];
   if (few.count >= (few.count + many.count) * strayPart) return { count: 0, lines: [] };
   const reason = `${few === EVM ? 'EVM' : 'Solana'}, but ${formatCount(many.count)} others are ${few === EVM ? 'Solana' : 'EVM'}`;

@@ -1,19 +1,18 @@
 import { existsSync, rmSync } from 'node:fs';
-import * as endpoints from '../api/webhook.ts';
+import { addAddresses, chunkSize, register } from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError, writeMessage } from '../errors.ts';
-import { ClosedPipe } from '../lib/io.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
 import { batchesOf } from './address-lines.ts';
 import { openConfirmed } from './confirmed.ts';
 import { makeWebhook } from './make-webhook.ts';
 import type { AddressList } from './read-addresses.ts';
+import { callRepeatedly } from './repeat-call.ts';
 import { handOverSecret } from './secrets.ts';
 import { forgetWebhook, saveState } from './state.ts';
 import { continuing, formatLine, type UploadRun } from './upload-run.ts';
-import { callWithRetries } from './with-retries.ts';
 
 interface SendOptions {
   /** The webhooks of the destination, as the service listed them. */
@@ -27,73 +26,76 @@ interface SendOptions {
  * Errors: those of the call while nothing was confirmed; `partial` (exit 10) after that; `interrupted`. The same command continues after each.
  */
 export async function sendAddresses(run: UploadRun, { listed = [], replaces }: SendOptions = {}): Promise<boolean> {
-  const { upload, list, show, context, input } = run;
+  const { upload, list, context, input } = run;
   const { state } = upload;
   const [before, isKnown] = [structuredClone(state), existsSync(upload.folder)];
   if (replaces !== undefined) forgetWebhook(upload, { replaces });
   saveState(upload, { line: formatLine(input, context), digest: list.digest });
   const makes = state.uid === null;
-  const progress = { confirmed: list.size - list.left.count, isBegun: false };
-  show.started(list, makes);
+  announce(run, makes);
   try {
     const made = makes ? await makeWebhook(run, firstChunk(list)) : undefined;
     if (makes) handOverSecret(run, listed);
-    await sendChunks(run, progress, made === 'sent');
+    await sendChunks(run, made === 'sent');
     if (state.replaces === null) saveState(upload, { line: null });
     return made === 'sent' || made === 'found';
   } catch (thrown) {
-    const isBegun = progress.isBegun || (makes && state.uid !== null);
-    const leftNothing = state.uid === null && state.posting === null && state.gap === null;
-    if (leftNothing && isRefused(thrown))
+    const isMade = makes && state.uid !== null;
+    const isRefused = thrown instanceof SotraError && thrown.outcome === undefined && thrown.code !== 'interrupted';
+    if (isRefused && state.uid === null && state.posting === null && state.gap === null)
       if (isKnown) saveState(upload, before);
       else rmSync(upload.folder, { recursive: true, force: true });
-    throw asPartial(thrown, run, progress.confirmed, isBegun);
+    throw asPartial(thrown, run, isMade);
   }
 }
 
-function isRefused(thrown: unknown): boolean {
-  return thrown instanceof SotraError && thrown.outcome === undefined && thrown.code !== 'interrupted';
+function announce({ list, show }: UploadRun, makes: boolean): void {
+  const { size, left, duplicates, rejected } = list;
+  const some = left.count < size ? `${formatCount(left.count)} of ` : '';
+  const requests = counted(Math.ceil(left.count / chunkSize), 'request');
+  const skipped = [
+    ...(duplicates > 0 ? [counted(duplicates, 'duplicate')] : []),
+    ...(rejected > 0 ? [counted(rejected, 'bad line')] : []),
+  ];
+  const notes = skipped.length === 0 ? '' : ` (${skipped.join(', ')})`;
+  show.done(`sending ${some}${counted(size, 'address')} in ${requests}${notes}`);
+  show.started(size - left.count, size);
+  if (makes) show.stepLive('registering the webhook');
 }
 
 function firstChunk({ left }: AddressList): string[] {
-  return batchesOf(left, endpoints.chunkSize).next().value ?? [];
+  return batchesOf(left, chunkSize).next().value ?? [];
 }
 
-interface SendProgress {
-  /** Addresses of the list, also from earlier runs. */
-  confirmed: number;
-  /** Whether this run confirmed some. */
-  isBegun: boolean;
+/** How many addresses of the list are confirmed, now or by earlier runs. */
+function countConfirmed({ list, sent }: UploadRun): number {
+  return list.size - list.left.count + sent;
 }
 
 /** Sends chunks, a few at a time; the webhook may have the first already. Errors: the first one, once those on their way have ended. */
-async function sendChunks(run: UploadRun, progress: SendProgress, hasFirst: boolean): Promise<void> {
+async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
   const { upload, list, show, context, input } = run;
   const confirmed = openConfirmed(upload);
-  const chunks = batchesOf(list.left, endpoints.chunkSize);
-  const count = Math.ceil(list.left.count / endpoints.chunkSize);
+  const chunks = batchesOf(list.left, chunkSize);
   const saving: Promise<void>[] = [];
-  let [number, done] = [0, 0];
+  let isKnown = hasFirst;
   let failure: unknown;
   const fail = (error: unknown) => {
     failure ??= error;
   };
-  const confirm = async (chunk: number, addresses: readonly string[]) => {
+  const confirm = async (addresses: readonly string[]) => {
     await confirmed.add(addresses);
-    done += 1;
-    progress.confirmed += addresses.length;
-    progress.isBegun = true;
-    await show.event({ event: 'chunk-done', chunk, addresses: addresses.length, done, chunks: count });
+    run.sent += addresses.length;
+    show.confirmed(countConfirmed(run), list.size);
   };
   const work = async () => {
     for (const addresses of chunks) {
       failure ??= context.io.signal.reason;
       if (failure !== undefined) return;
-      number += 1;
-      const chunk = number;
-      if (chunk > 1 || !hasFirst) await putChunk(run, chunk, addresses);
+      if (isKnown) isKnown = false;
+      else await putChunk(run, addresses);
       // The next chunk need not wait for the disk.
-      saving.push(confirm(chunk, addresses).catch(fail));
+      saving.push(confirm(addresses).catch(fail));
     }
   };
   try {
@@ -105,31 +107,22 @@ async function sendChunks(run: UploadRun, progress: SendProgress, hasFirst: bool
   }
 }
 
-async function putChunk({ upload, context, show }: UploadRun, chunk: number, walletAddresses: string[]): Promise<void> {
+async function putChunk({ upload, context }: UploadRun, walletAddresses: string[]): Promise<void> {
   const { state } = upload;
-  const { data } = await callWithRetries(
-    context,
-    endpoints.addAddresses,
-    { uid: state.uid ?? '', walletAddresses },
-    (error, delayMs) => show.event({ event: 'chunk-retried', chunk, why: writeMessage(error), delayMs }),
-  );
+  const { data } = await callRepeatedly(context, addAddresses, { uid: state.uid ?? '', walletAddresses });
   if (data?.destinationUrl !== undefined) state.destinationUrl ??= hideUrlSecrets(data.destinationUrl);
 }
 
 /** The error of an upload that ended half-way, with what is confirmed. */
-function asPartial(
-  thrown: unknown,
-  { list, upload, context }: UploadRun,
-  confirmed: number,
-  isBegun: boolean,
-): unknown {
-  const some = `${formatCount(confirmed)} of ${counted(list.size, 'address')}`;
+function asPartial(thrown: unknown, run: UploadRun, isMade: boolean): unknown {
+  const { list, upload, context, sent } = run;
+  const confirmed = countConfirmed(run);
+  const some = `${formatCount(confirmed)} of ${counted(list.size, 'address')} confirmed`;
   if (context.io.signal.aborted)
-    return new SotraError('interrupted', `interrupted with ${some} confirmed`, { hint: continuing, cause: thrown });
-  if (thrown instanceof ClosedPipe) return thrown;
+    return new SotraError('interrupted', `interrupted with ${some}`, { hint: continuing, cause: thrown });
   const error = toSotraError(thrown);
-  if (error.code === 'internal' || error.code === 'partial' || !isBegun) return error;
-  return new SotraError('partial', `${some} confirmed, then: ${writeMessage(error)}`, {
+  if (error.code === 'internal' || error.code === 'partial' || (sent === 0 && !isMade)) return error;
+  return new SotraError('partial', `${some}, then: ${writeMessage(error)}`, {
     hint: error.hint === undefined ? continuing : `${continuing} ${error.hint}`,
     cause: thrown,
     status: error.status,
@@ -142,12 +135,10 @@ function asPartial(
 export async function previewNext({ input, list, upload, context }: UploadRun): Promise<Result> {
   const walletAddresses = firstChunk(list);
   const { uid } = upload.state;
+  const { destinationUrl = '' } = input;
   const request =
     uid === null
-      ? await context.client.previewCall(endpoints.register, {
-          walletAddresses,
-          destinationUrl: input.destinationUrl ?? '',
-        })
-      : await context.client.previewCall(endpoints.addAddresses, { uid, walletAddresses });
+      ? await context.client.previewCall(register, { walletAddresses, destinationUrl })
+      : await context.client.previewCall(addAddresses, { uid, walletAddresses });
   return { kind: 'request', request };
 }

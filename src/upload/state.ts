@@ -46,6 +46,7 @@ export interface Upload {
   isReadOnly: boolean;
 }
 
+/** By its URL or by its uid. */
 export interface Destination {
   destinationUrl?: string | undefined;
   uid?: string | undefined;
@@ -63,10 +64,12 @@ export async function openUpload(
   const name = destinationUrl === undefined ? uid : normalizeDestination(destinationUrl);
   const folder = known?.folder ?? join(root, hashParts([service, name]).slice(0, 12));
   if (!isReadOnly) makeFolder(root);
-  const what = destinationUrl === undefined ? `webhook ${uid}` : `destination ${hideUrlSecrets(destinationUrl)}`;
+  const shownUrl = destinationUrl === undefined ? null : hideUrlSecrets(destinationUrl);
+  const what = shownUrl === null ? `webhook ${uid}` : `destination ${shownUrl}`;
   const unlock = isReadOnly ? () => undefined : takeLock(`${folder}.lock`, what);
   try {
-    const state = readState(folder) ?? newState(service, { destinationUrl, uid });
+    const fresh = { version: 1, ...service, destinationUrl: shownUrl, uid: uid ?? null, ...blank } as const;
+    const state = readState(folder) ?? fresh;
     if (uid !== undefined && state.uid !== uid)
       throw new SotraError('locked', `webhook ${uid} was replaced meanwhile`, {
         hint: 'sotra webhook list shows the new one.',
@@ -78,20 +81,7 @@ export async function openUpload(
   }
 }
 
-function newState(service: ServiceId, { destinationUrl, uid }: Destination): UploadState {
-  return {
-    version: 1,
-    ...service,
-    destinationUrl: destinationUrl === undefined ? null : hideUrlSecrets(destinationUrl),
-    uid: uid ?? null,
-    former: [],
-    posting: null,
-    replaces: null,
-    gap: null,
-    digest: null,
-    line: null,
-  };
-}
+const blank = { former: [], posting: null, replaces: null, gap: null, digest: null, line: null };
 
 /** All uploads from this machine to the service in use, with its key. Errors: `local-file` for a damaged state. */
 export async function listUploads(context: Context): Promise<Upload[]> {

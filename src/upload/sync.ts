@@ -21,7 +21,7 @@ import { type SyncResult, synced as view } from './view.ts';
  * would be sent. Errors: as in `sendAddresses`; `conflict` for several webhooks of which none is known.
  */
 export async function syncList(run: UploadRun): Promise<Result> {
-  const { input, list, upload, show, context } = run;
+  const { input, list, upload, context } = run;
   const { state, isReadOnly } = upload;
   const listed = await findWebhook(run);
   const whole = list.left;
@@ -63,7 +63,7 @@ export async function syncList(run: UploadRun): Promise<Result> {
   const secret = describeSecret(run, listed);
   if (makes && input.secretFile === undefined && secret.secretFile !== undefined)
     context.note(`The secret of webhook ${state.uid} is in ${secret.secretFile}`);
-  return show.result({ ...result, uid: state.uid, ...secret }, view);
+  return { kind: 'answer', answer: { ...result, uid: state.uid, ...secret }, view };
 }
 
 /** Errors: `usage` if a command line names no webhook, or two, or one that a flag is not for. */
@@ -133,12 +133,12 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
 }
 
 async function showCheck(run: UploadRun, result: SyncResult): Promise<Result> {
-  const { input, list, upload, show, context } = run;
+  const { input, list, upload, context } = run;
   for (const line of describeUnfinished([upload], () => true)) context.note(line);
   if (context.options.curl && list.left.count > 0) return previewNext(run);
   const isSent = result.missing > 0 || upload.state.replaces !== null;
   const isOff = isSent || (input.exact === true && result.notRemovable > 0);
-  return show.result(result, view, isOff ? 10 : 0);
+  return { kind: 'answer', answer: result, view, exitCode: isOff ? 10 : 0 };
 }
 
 /** Writes the addresses that left the file to a file of their own, and prints its name; without any, removes it. */

@@ -3,12 +3,10 @@ import { serviceFlags, shellLine, writeFlags } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import type { AddressInput, AddressList } from './read-addresses.ts';
 import type { UploadDisplay } from './show-upload.ts';
-import type { Upload } from './state.ts';
+import type { Destination, Upload } from './state.ts';
 
-export interface UploadInput extends AddressInput {
+export interface UploadInput extends AddressInput, Destination {
   task: 'register' | 'add-addresses' | 'sync';
-  destinationUrl?: string | undefined;
-  uid?: string | undefined;
   secretFile?: string | undefined;
   showSecrets?: boolean | undefined;
   concurrency?: number | undefined;
@@ -24,6 +22,8 @@ export interface UploadRun {
   input: UploadInput;
   list: AddressList;
   upload: Upload;
+  /** How many addresses this run has sent and the webhook has confirmed. */
+  sent: number;
   show: UploadDisplay;
   context: Context;
 }

@@ -78,30 +78,30 @@ export const synced = recordView<SyncResult>(
   { notes: (result) => [describeSync(result), ...secretNotes(result)] },
 );
 
-/** What a sync did in one sentence, then the addresses that it could not remove. */
+/** What a sync did, or with `--check` would do, then the addresses that it could not remove. */
 function describeSync(result: SyncResult): string {
-  const { notRemovable, replaced, checked, gapMs } = result;
-  const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address')) as [string, string];
+  const { notRemovable, replaced, rejected, gapMs } = result;
+  const bad = rejected === 0 ? '' : ` Skipped ${counted(rejected, 'bad line')}.`;
   const gap =
     gapMs === null ? '' : ` The old one was deleted first: there was none for ${(gapMs / 1000).toFixed(1)} s.`;
-  const bad = result.rejected === 0 ? '' : ` Skipped ${counted(result.rejected, 'bad line')}.`;
+  const [are, them] = notRemovable === 1 ? ['is', 'it'] : ['are', 'them'];
   const stays =
     notRemovable === 0 || replaced !== null
       ? ''
-      : ` ${gone} of it ${notRemovable === 1 ? 'is' : 'are'} not in the file; the service cannot remove ${notRemovable === 1 ? 'it' : 'them'}: see --replace.`;
-  return `${checked ? describePlan(result, all) : describeChange(result, all)}${bad}${gap}${stays}`;
+      : ` ${counted(notRemovable, 'address')} of it ${are} not in the file; the service cannot remove ${them}: see --replace.`;
+  return `${describeChange(result)}${bad}${gap}${stays}`;
 }
 
-function describePlan({ uid, replaced, missing }: SyncResult, wanted: string): string {
-  if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
-  if (uid === null) return `Would register a webhook with ${wanted}.`;
-  if (missing > 0) return `Would send ${formatCount(missing)} of ${wanted} to webhook ${uid}.`;
-  return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
-}
-
-function describeChange({ uid, replaced, sent, registered }: SyncResult, wanted: string): string {
-  if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
-  if (registered) return `Registered webhook ${uid} with ${wanted}.`;
-  if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;
-  return `Nothing was sent: webhook ${uid} has all ${wanted} of the file.`;
+function describeChange({ uid, wanted, missing, sent, registered, replaced, checked }: SyncResult): string {
+  const all = counted(wanted, 'address');
+  if (checked) {
+    if (replaced !== null) return `Would replace webhook ${replaced} by one with ${all}.`;
+    if (uid === null) return `Would register a webhook with ${all}.`;
+    if (missing > 0) return `Would send ${formatCount(missing)} of ${all} to webhook ${uid}.`;
+    return `Nothing would be sent: webhook ${uid} has all ${all} of the file.`;
+  }
+  if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${all}.`;
+  if (registered) return `Registered webhook ${uid} with ${all}.`;
+  if (sent > 0) return `Sent ${formatCount(sent)} of ${all} to webhook ${uid}, which has all of them now.`;
+  return `Nothing was sent: webhook ${uid} has all ${all} of the file.`;
 }

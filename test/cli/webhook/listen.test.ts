@@ -64,17 +64,6 @@ test.each(described)('the signed body %j is shown by its type, a trade by its di
   expect((await stop()).out).toContain(shown);
 });
 
-test('what was answered 2xx is known after a restart', async () => {
-  const folder = temporaryFolder();
-  const body = bodyOf('one');
-  const first = await listen(folder);
-  expect(await send(first.url, body, signed(body))).toBe(200);
-  await first.stop();
-  const second = await listen(folder, '--json');
-  expect(await send(second.url, body, signed(body))).toBe(200);
-  expect((await second.stop()).out).toBe('');
-});
-
 test('during a change of secrets both count', async () => {
   const { url } = await listen(temporaryFolder(), '', 'old-secret\nnew-secret\n');
   for (const by of ['old-secret', 'new-secret']) {
@@ -114,27 +103,6 @@ test('bytes and headers are forwarded unchanged, again until they are taken, rou
     'x-custom': 'kept as it is',
   });
   expect(comments.requests.map(({ body, url: path }) => [body, path])).toEqual([[bodies[2], '/comments']]);
-});
-
-test('what could not be forwarded goes on at the next start', async () => {
-  const folder = temporaryFolder();
-  let down = true;
-  const target = await stub((_, response) => {
-    response.statusCode = down ? 503 : 200;
-    response.end();
-  });
-  const first = await listen(folder, `--forward-to ${target.url}`);
-  const body = bodyOf('one');
-  expect(await send(first.url, body, signed(body))).toBe(200);
-  await until(() => target.requests.length > 0);
-  const { err } = await first.stop();
-  expect(err).toContain('1 delivery waits to be forwarded');
-  down = false;
-  const seen = target.requests.length;
-  const second = await listen(folder, `--forward-to ${target.url}`);
-  await until(() => target.requests.length > seen);
-  expect(target.requests.at(-1)?.body).toBe(body);
-  await second.stop();
 });
 
 test('--retries leaves a delivery behind that is not taken, on forwarding and on replay', async () => {

@@ -196,7 +196,7 @@ test('webhook forward sends what another process stores, and one process at a ti
   expect(await run('webhook forward', { env })).toMatchObject({ code: 2 });
 });
 
-test('--keep removes what is older or too much, gives its space back, and leaves what waits', async () => {
+test('--keep removes what is older or too much, and gives its space back', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder };
   const large = (id: string) => Buffer.from(bodyOf(id).replace('Zo\u00eb', 'x'.repeat(100_000)));

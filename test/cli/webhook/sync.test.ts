@@ -188,15 +188,6 @@ test('--check names lines that are not addresses and addresses of another chain,
   expect(sent).toEqual([]);
 });
 
-test('--check names at most 20 bad lines and counts the others', async () => {
-  const { sotra, write } = place();
-  write('list', `${evm(1)}${'0x12\n'.repeat(25)}`);
-  const { err } = await sotra(`${sync} --check`);
-  expect(err.match(/^warning: line /gm)).toHaveLength(20);
-  expect(err).toContain('5 more bad lines');
-  expect(err).toContain('25 lines are not addresses');
-});
-
 test('--check counts duplicates, and --skip-invalid goes on with the other lines', async () => {
   const { sotra, write } = kept();
   write('list', `${evm(30)}${evm(2)}${solana}\n`);
@@ -227,21 +218,6 @@ test('--dry-run asks the service nothing, keeps nothing, and ends as --check doe
   const before = requests.length;
   expect(await sotra(`${sync} --dry-run`)).toMatchObject({ code: 0 });
   expect(requests).toHaveLength(before);
-});
-
-test('what was sent to another destination, or with another key, says nothing of this one', async () => {
-  const { sotra, write } = kept();
-  write('list', ids(2));
-  await sotra(sync);
-  const wouldRegister = { code: 10, err: 'Would register a webhook with 2 addresses.\n' };
-  const elsewhere = sync.replace(hook, 'https://e.example.com/hook');
-  expect(await sotra(`${elsewhere} --dry-run`)).toMatchObject(wouldRegister);
-  const other = { env: { SOTRA_API_KEY: 'key-of-another-partner' } };
-  expect(await sotra(`${sync} --dry-run`, other)).toMatchObject(wouldRegister);
-  expect(await sotra('webhook sync w-0 --file @list --dry-run', other)).toMatchObject({
-    code: 10,
-    err: 'Would send 2 of 2 addresses to webhook w-0.\n',
-  });
 });
 
 test('a sync by uid and one by URL are of the same webhook', async () => {

@@ -28,6 +28,8 @@ test.each([
   ['https://d.example.com/hook/', 'https://d.example.com/hook'],
   ['https://d.example.com/hook', 'https://d.example.com/hook/'],
   ['https://d.example.com/hook#top', 'https://d.example.com/hook'],
+  ['https://d.example.com?a=1', 'https://d.example.com/?a=1'],
+  ['https://b\u00fccher.example/\u00e9?q=\u00e9', 'https://xn--bcher-kva.example/%C3%A9?q=%C3%A9'],
 ])('the webhook for %s is known by the address %s that the service made of it', async (typed, stored) => {
   const hooks: object[] = [];
   const { sotra, write, sent } = place(({ method }) => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readSecrets } from '../../../src/lib/files/secret-file.ts';
-import { ClosedPipe } from '../../../src/lib/io.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { fc } from '../../support/draw.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
@@ -179,7 +178,7 @@ test('on a terminal a bar says how far an upload is, what it waits for and what 
     'reading addresses: 2,500',
     'registering the webhook',
     `${busy}; trying again after 1 s`,
-    `chunk 2: ${busy} (after 3 attempts); trying again after 1 s`,
+    `${busy} (after 3 attempts); trying again after 1 s`,
   ])
     expect(err).toContain(` ${step}\u001b`);
   expect(err).toMatch(/ \[████████░{12}\] 40 %: 1,000 of 2,500 addresses, [\d,]+ a second, \d+ s left/);
@@ -207,39 +206,6 @@ test('in a log lines say how far an upload is, its pace and what is left, but no
     const form = new RegExp(`^\\d+ %: [\\d,]+ of 6,000 addresses, \\d+ a second, \\d+ ${left} left$`);
     expect(lines.filter((line) => !form.test(line))).toEqual([]);
   }
-});
-
-test('with --format ndjson every event is a line on stdout, the result the last', async () => {
-  const { sotra, write, fault } = kept();
-  write('list', ids(1001));
-  fault.answer = ({ method }, count) => (method === 'PUT' && count === 1 ? [500, { error: 'busy' }] : undefined);
-  const { code, out } = await sotra(`${register} @list --format ndjson`);
-  const events = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect([code, events[0]]).toEqual([0, { event: 'registered', uid: 'w-0', destinationUrl: hook, settled: false }]);
-  expect(events.filter(({ event }) => event.startsWith('chunk'))).toEqual(
-    expect.arrayContaining([
-      { event: 'chunk-retried', chunk: 2, why: expect.stringContaining('busy'), delayMs: expect.any(Number) },
-      { event: 'chunk-done', chunk: 1, addresses: 1000, done: 1, chunks: 2 },
-      { event: 'chunk-done', chunk: 2, addresses: 1, done: 2, chunks: 2 },
-    ]),
-  );
-  expect([events.length, events.at(-1)]).toMatchObject([
-    5,
-    { event: 'finished', uid: 'w-0', addresses: 1001, chunks: 2 },
-  ]);
-});
-
-test('an upload whose events nobody reads any more ends quietly, and the same command continues', async () => {
-  const { sotra, write } = kept();
-  write('list', 'ext:a\n');
-  const closed = () => {
-    throw new ClosedPipe();
-  };
-  expect(await sotra(`${register} @list --format ndjson`, { onOut: closed })).toMatchObject({ code: 0, err: '' });
-  expect((await sotra(`${register} @list`)).code).toBe(0);
 });
 
 test('--dry-run and --curl show the next request and how many there are, and change nothing', async () => {

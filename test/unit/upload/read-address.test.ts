@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAddress } from '../../../src/upload/address-file.ts';
+import { readAddress } from '../../../src/upload/address.ts';
 
 const strict = { allowBadChecksum: false };
 const evm = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed';
