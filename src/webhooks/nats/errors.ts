@@ -62,47 +62,36 @@ export function inboxError(thrown: unknown, stream: string): SotraError {
 /** The error of a failure that lasts until credentials, servers or stream are changed: `config`; `undefined` for any other. */
 export function setupError(thrown: unknown, stream: string): SotraError | undefined {
   if (thrown instanceof SotraError) return thrown;
+  const [message, hint] = describeSetup(thrown, stream) ?? [];
+  return message === undefined ? undefined : new SotraError('config', message, { hint, cause: thrown });
+}
+
+function describeSetup(thrown: unknown, stream: string): [message: string, hint: string] | undefined {
   const denied = causesOf(thrown).find((each) => each instanceof PermissionViolationError);
-  const text = readMessage(thrown);
-  const causes: readonly [applies: boolean, message: string, hint: string][] = [
-    [
-      denied !== undefined,
-      `the credentials of the inbox lack the permission to ${denied?.operation} to ${denied?.subject}`,
+  if (denied !== undefined)
+    return [
+      `the credentials of the inbox lack the permission to ${denied.operation} to ${denied.subject}`,
       'sotra help scaling lists the subjects that a user needs.',
-    ],
-    [
-      hasCause(thrown, UserAuthenticationExpiredError),
-      'the credentials of the inbox have expired',
-      'Replace the file: it is read again.',
-    ],
-    [
-      hasCause(thrown, AuthorizationError),
-      'the servers of the inbox refuse the credentials',
-      'Correct the file of --inbox-creds.',
-    ],
-    [
-      isApiError(thrown, 'noAccount'),
-      'the servers of the inbox have no JetStream for this account',
-      'Enable JetStream: -js.',
-    ],
-    [
-      isApiError(thrown, 'noCluster'),
-      `a single server cannot hold several replicas of the stream ${stream}`,
-      'Add --replicas 1.',
-    ],
-    [
-      isApiError(thrown, 'noSpace') || isStreamFull(thrown) || /insufficient/.test(text),
-      `the inbox ${stream} is full: ${text}`,
+    ];
+  if (hasCause(thrown, UserAuthenticationExpiredError))
+    return ['the credentials of the inbox have expired', 'Replace the file: it is read again.'];
+  if (hasCause(thrown, AuthorizationError))
+    return ['the servers of the inbox refuse the credentials', 'Correct the file of --inbox-creds.'];
+  if (isApiError(thrown, 'noAccount'))
+    return ['the servers of the inbox have no JetStream for this account', 'Enable JetStream: -js.'];
+  if (isApiError(thrown, 'noCluster'))
+    return [`a single server cannot hold several replicas of the stream ${stream}`, 'Add --replicas 1.'];
+  if (isApiError(thrown, 'noSpace') || isStreamFull(thrown) || /insufficient/.test(readMessage(thrown)))
+    return [
+      `the inbox ${stream} is full: ${readMessage(thrown)}`,
       'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
-    ],
-    [
-      isApiError(thrown, 'streamGone', 'consumerGone'),
+    ];
+  if (isApiError(thrown, 'streamGone', 'consumerGone'))
+    return [
       `the stream ${stream} of the inbox, or a consumer of it, was deleted on the servers`,
       'Start the command again: webhook listen makes a new stream.',
-    ],
-  ];
-  const [, message, hint] = causes.find(([applies]) => applies) ?? [];
-  return message === undefined ? undefined : new SotraError('config', message, { hint, cause: thrown });
+    ];
+  return undefined;
 }
 
 /** An error and its causes. */
