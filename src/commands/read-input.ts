@@ -141,7 +141,7 @@ function warnOfUnknown(label: string, param: Param, value: unknown, warn: (text:
   for (const unknown of unknownChoices(param.kind, value)) {
     const near = nearest(unknown, choices);
     const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-    warn(`${label} ${unknown} is sent as typed: the known ones are ${choices.join(', ')}.${meant}`);
+    warn(`${label} ${unknown} is passed through unchanged; known: ${choices.join(', ')}.${meant}`);
   }
 }
 

@@ -22,7 +22,7 @@ test('each input that names chains takes another, and says which are known; key 
   expect(naming.filter(([, , open]) => open !== true)).toEqual([['key generate', 'chain', false]]);
 });
 
-test('a chain that the document does not name is sent as typed, with a warning that names the known ones', async () => {
+test('a chain that the document does not name is passed through unchanged, with a warning that names the known ones', async () => {
   const service = await stub((_, response) => response.end('{"traders":[],"items":[]}'));
   const argv = [
     'leaderboard list --chains bsc,base',
@@ -34,7 +34,7 @@ test('a chain that the document does not name is sent as typed, with a warning t
     expect([line, err]).toEqual([
       line,
       expect.stringMatching(
-        /^warning: (--chains|<chain>) (bsc|robinhood) is sent as typed: the known ones are .*base, /,
+        /^warning: (--chains|<chain>) (bsc|robinhood) is passed through unchanged; known: .*base, /,
       ),
     ]);
   }
