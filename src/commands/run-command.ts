@@ -41,7 +41,7 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
   try {
     if (options.jq !== undefined) filter = await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
     const input = await readTypedInput(command, context);
-    const result = stopSpinner(await handler(input as never, context), context);
+    const result = stopSpinner(withView(await handler(input as never, context), command), context);
     const printing = { io, options, note: context.note, pause, filter, hideSecrets };
     session.exitCode = await printResult(result, input, printing);
     failed = options.preview ? undefined : describeOutcome(result, session.exitCode);
@@ -73,6 +73,11 @@ async function readTypedInput(command: Command, context: Context): Promise<Recor
   const change = question?.(input as never);
   if (change !== undefined) await (await import('../lib/output/confirm.ts')).confirm(change, context);
   return input;
+}
+
+/** An answer is shown as its command says, unless the handler chose another view. */
+function withView(result: Result, { view }: Command): Result {
+  return result.kind === 'answer' && view !== undefined ? { view, ...result } : result;
 }
 
 /** Removes the spinner, that of a stream when its first row is printed. */

@@ -68,10 +68,7 @@ test('if the service cannot be reached the key is stored with --offline only', a
 });
 
 const refused: readonly [argv: string, options: object, message: string][] = [
-  ['auth login', {}, 'no service is chosen, and there is no terminal to ask on'],
-  ['auth login --no-input', { answers: [key] }, 'no service is chosen, and there is no terminal to ask on'],
   ['auth login --sandbox --with-key', { stdin: key }, '--with-key: the built-in sandbox has its own keys'],
-  ['auth login --sandbox --store file', {}, '--store: the built-in sandbox has its own keys'],
   ['auth login --context sandbox --offline', {}, '--offline: the built-in sandbox has its own keys'],
   ['auth login --context nowhere', {}, 'context nowhere does not exist'],
   ['auth login --context own', {}, 'cannot ask for the key: stdin is not a terminal'],
@@ -91,7 +88,6 @@ const refused: readonly [argv: string, options: object, message: string][] = [
     {},
     'context a/b: the name of a context must begin',
   ],
-  ['auth login --context own --store sealed', {}, '--store sealed: must be one of keychain, file'],
 ];
 
 test.each(refused)('refused: %s %j', async (argv, options, message) => {

@@ -167,13 +167,9 @@ const deep = '['.repeat(size(4_000_000, 20_000_000));
 
 test.each([
   ['request GET /v1/x', 200, 13],
-  ['request GET /v1/x --json', 200, 13],
-  ['request GET /v1/x --jq .', 200, 13],
   ['request GET /v1/x --paginate --format ndjson', 200, 13],
   ['feed actor ext:a --all --format ndjson', 200, 13],
-  ['leaderboard list --strict', 200, 13],
   [profile, 200, 13],
-  ['feed home ext:a --all --json', 200, 13],
   [profile, 400, 6],
 ])('an answer nested by the million is reported in time: %s (%i)', async (argv, status, exitCode) => {
   const service = await answering(deep, status);

@@ -223,11 +223,3 @@ test('no command takes a reference of ours for the name of a trader', async () =
   const second = await run(['profile', 'get', '#2', '--curl'], { env: { ...env, ...service } });
   expect([second.out.includes(two), second.err]).toEqual([true, expect.stringContaining(`#2 is ${two}.`)]);
 });
-
-test('an unknown word after a noun points to the help of the noun', async () => {
-  for (const [line, help] of [
-    ['webhook nothing', 'See sotra webhook --help.'],
-    ['nothing', 'See sotra --help.'],
-  ] as const)
-    expect([line, (await run(line)).err]).toEqual([line, expect.stringContaining(help)]);
-});

@@ -69,20 +69,6 @@ test('a whole address of the service itself is taken as it is', async () => {
   expect(service.requests.map(({ url }) => url)).toEqual(['/v1/x?y=1&z=2']);
 });
 
-test.each([
-  [401, 4],
-  [404, 5],
-  [409, 6],
-  [429, 7],
-  [500, 8],
-])('HTTP %i ends as for every other command, with exit %i', async (status, exit) => {
-  const service = await answering({ error: 'no' }, status);
-  expect(await run('request DELETE /v1/x --yes --retries 0', { env: service.env })).toMatchObject({
-    code: exit,
-    out: '',
-  });
-});
-
 test('a DELETE needs --yes, as it cannot be undone; a dry run of it does not', async () => {
   const service = await answering({});
   const refused = await run('request DELETE /v1/x', { env: service.env });

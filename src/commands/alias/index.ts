@@ -74,7 +74,7 @@ function addSet(alias: Command): void {
         ...now,
         aliases: { ...now.aliases, [name.slice(1)]: identifier },
       }));
-      return { kind: 'answer', answer: { alias: name, identifier }, view: aliasView };
+      return { kind: 'answer', answer: { alias: name, identifier } };
     });
 }
 
@@ -88,11 +88,7 @@ function addList(alias: Command): void {
     .run(async (_, context) => {
       const { aliases = {} } = (await context.config.settings()).read();
       const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
-      return {
-        kind: 'answer',
-        answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) },
-        view: listView,
-      };
+      return { kind: 'answer', answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) } };
     });
 }
 

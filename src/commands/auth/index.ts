@@ -3,7 +3,7 @@ import { choice, optional } from '../../api/kind.ts';
 import type { KeyStore } from '../../lib/config/settings.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
-import { statusView } from './status.ts';
+import { showStatus, statusView } from './status.ts';
 
 export function addAuth(auth: Command): void {
   addLogin(auth);
@@ -61,5 +61,5 @@ function addStatus(auth: Command): void {
     .example('--sandbox auth status --check --json', 'as JSON, with the result of the check')
     .requests()
     .prints(statusView)
-    .run(async ({ check }, context) => (await import('./status.ts')).showStatus(check === true, context));
+    .run(({ check }, context) => showStatus(check === true, context));
 }

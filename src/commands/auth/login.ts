@@ -22,7 +22,7 @@ import type { Result } from '../../lib/output/result.ts';
 import { checkRequest } from '../check-request.ts';
 import { checkName } from '../context/entry.ts';
 import { removeFromKeychain, withoutKey } from './logout.ts';
-import { type AuthStatus, describeStatus, statusView } from './status.ts';
+import { type AuthStatus, describeStatus } from './status.ts';
 
 interface LoginInput {
   withKey?: boolean | undefined;
@@ -64,7 +64,7 @@ export async function logIn(input: LoginInput, context: Context): Promise<Result
     store: keyStore,
     ...(input.offline ? {} : { valid: true }),
   };
-  return { kind: 'answer', answer, view: statusView };
+  return { kind: 'answer', answer };
 }
 
 /** Makes the sandbox the current context. Errors: `usage` for an option that is about a key. */
@@ -83,7 +83,7 @@ async function useSandbox({ withKey, offline, store }: LoginInput, context: Cont
   const stored = await settings.update(io, (now) => ({ ...now, current: 'sandbox' }));
   printNext('sandbox', stored, context);
   const service = resolveService({ sandbox: true, context: undefined, baseUrl: undefined }, {}, stored);
-  return { kind: 'answer', answer: describeStatus(service), view: statusView };
+  return { kind: 'answer', answer: describeStatus(service) };
 }
 
 function printNext(name: string, { current }: StoredSettings, { io, note, warn }: Context): void {

@@ -52,10 +52,10 @@ export async function showStatus(check: boolean, context: Context): Promise<Resu
   const status = describeStatus(service);
   if (service.apiKey === null) throw missingKey(service, status);
   const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.config.settings()).path}.`] : [];
-  if (!check) return { kind: 'answer', answer: status, view: statusView, notes };
+  if (!check) return { kind: 'answer', answer: status, notes };
   const accepted = await orUndefined(context.client.request(checkRequest), 'key-refused', 'forbidden');
   const valid = accepted !== undefined;
-  return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
+  return { kind: 'answer', answer: { ...status, valid }, notes, exitCode: valid ? 0 : 4 };
 }
 
 function missingKey({ baseUrl, context, keyProblem }: Service, details: AuthStatus): SotraError {

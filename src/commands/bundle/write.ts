@@ -16,7 +16,6 @@ import { confirmReplace, showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { diagnose } from '../doctor/checks.ts';
-import { type BundleSummary, bundleView } from './view.ts';
 
 const maxCommands = 20;
 /** Of successful calls of failed commands, as many as fit. */
@@ -34,7 +33,18 @@ export async function writeBundle(out: string | undefined, context: Context): Pr
   const hide = hideKnown(await listSecrets(context));
   const text = hide(`${JSON.stringify(contents, undefined, 2)}\n`);
   replaceFile(file, text);
-  return { kind: 'answer', answer: summarize(parseJson(text) as Contents, text, file), view: bundleView };
+  return { kind: 'answer', answer: summarize(parseJson(text) as Contents, text, file) };
+}
+
+/** What the command prints. */
+export interface BundleSummary {
+  sotra: string;
+  settings: string;
+  doctor: string;
+  failedCalls: number;
+  last: string | null;
+  bytes: number;
+  file: string;
 }
 
 type Contents = Awaited<ReturnType<typeof collect>>;

@@ -31,7 +31,7 @@ import {
   type WayInput,
   withSigner,
 } from './signer.ts';
-import * as views from './view.ts';
+import { type PostResult, postMany as view } from './view.ts';
 
 export interface PostInput extends CommentInput, FormInput, WayInput {
   signature?: string | undefined;
@@ -118,7 +118,7 @@ async function finishPost(prepared: PreparedComment, context: Context, { isConfi
     await confirmPost(prepared, context);
   }
   const { comment: answer, ...more } = await sendComment(comment, context);
-  return { kind: 'answer', answer, view: views.post, ...more };
+  return { kind: 'answer', answer, ...more };
 }
 
 async function confirmPost({ comment, form }: PreparedComment, context: Context): Promise<void> {
@@ -162,7 +162,7 @@ export async function postMany(input: PostInput & { file: string }, context: Con
   if (unused !== undefined) throw usageError(`${unused} is not needed: every line is already signed`, 'Omit it.');
   if (preview) return showPreviews(lines, form, context, true);
   for (const { line, fields } of lines) warnOfText(fields.commentText, context, `line ${line}: `);
-  return { kind: 'items', batches: postAll(lines, form, signing, context), view: views.postMany, live: true };
+  return { kind: 'items', batches: postAll(lines, form, signing, context), view, live: true };
 }
 
 async function* postAll(
@@ -170,8 +170,8 @@ async function* postAll(
   form: TextForm,
   signing: Signing | undefined,
   context: Context,
-): AsyncGenerator<readonly views.PostResult[]> {
-  const done: views.PostResult[] = [];
+): AsyncGenerator<readonly PostResult[]> {
+  const done: PostResult[] = [];
   const signer = signing === undefined ? noSigner : await openSigner(signing, context);
   let ended: unknown = new SotraError('interrupted', 'stopped: the output was closed');
   try {
@@ -222,7 +222,7 @@ async function postLine(
   { line, fields, signed }: CommentLine,
   signer: CommentSigner,
   context: Context,
-): Promise<views.PostResult> {
+): Promise<PostResult> {
   const { chain, transactionHash, commentText } = fields;
   const signerAddress = signed?.signerAddress ?? signer.address;
   const about = { line, chain, transactionHash, signerAddress, commentText };
@@ -237,7 +237,7 @@ async function postLine(
   }
 }
 
-function refusedError(done: readonly views.PostResult[]): SotraError | undefined {
+function refusedError(done: readonly PostResult[]): SotraError | undefined {
   const refused = done.filter(({ result }) => result === 'refused');
   if (refused.length === 0) return undefined;
   return new SotraError('partial', `${refused.length} of ${done.length} comments were refused`, {
@@ -246,7 +246,7 @@ function refusedError(done: readonly views.PostResult[]): SotraError | undefined
   });
 }
 
-function stoppedError(thrown: unknown, line: number, done: readonly views.PostResult[], total: number): unknown {
+function stoppedError(thrown: unknown, line: number, done: readonly PostResult[], total: number): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
   const { code, hint, status, requestId } = thrown;
   const message = `line ${line}: ${writeMessage(thrown)}`;

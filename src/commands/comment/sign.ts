@@ -20,7 +20,7 @@ import {
   type SignedComment,
 } from './read-comment.ts';
 import { checkPageFlags, chooseSigning, commonFamily, type WayInput, withSigner } from './signer.ts';
-import * as views from './view.ts';
+import { sign as view } from './view.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
   file?: string | undefined;
@@ -52,9 +52,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
     return done;
   });
   if (out === undefined)
-    return isMany
-      ? { kind: 'items', batches: inSlices(signed), view: views.sign }
-      : { kind: 'answer', answer: signed[0], view: views.sign };
+    return isMany ? { kind: 'items', batches: inSlices(signed), view } : { kind: 'answer', answer: signed[0] };
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
   const [what, flag] =
@@ -72,7 +70,7 @@ interface VerifyInput extends CommentInput, FormInput {
 export async function runVerify(input: VerifyInput, context: Context): Promise<Result> {
   const { signed } = input;
   const answer = signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, signed, context);
-  return { kind: 'answer', answer, view: views.verify, exitCode: answer.valid ? 0 : errorExitCodes.verification };
+  return { kind: 'answer', answer, exitCode: answer.valid ? 0 : errorExitCodes.verification };
 }
 
 async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {

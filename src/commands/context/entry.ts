@@ -53,8 +53,7 @@ export function describeContext(name: string | undefined, current: string | unde
 
 /** The result of a command that changed a context. */
 export function showContext(name: string, { options, io }: Context, stored: StoredSettings): Result {
-  const answer = describeContext(name, chosenContext(options, io.env, stored), stored);
-  return { kind: 'answer', answer, view: showView };
+  return { kind: 'answer', answer: describeContext(name, chosenContext(options, io.env, stored), stored) };
 }
 
 const columns: View<unknown, ContextEntry>['columns'] = [

@@ -39,7 +39,7 @@ function addList(context: Command): void {
       const stored = (await config.settings()).read();
       const current = chosenContext(options, io.env, stored);
       const contexts = contextNames(stored).map((each) => describeContext(each, current, stored));
-      return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
+      return { kind: 'answer', answer: { current: current ?? null, contexts } };
     });
 }
 
@@ -86,7 +86,7 @@ function addShow(context: Command): void {
     .prints(showView)
     .run(async ({ name }, given) => {
       const answer = describeInForce(name, given, (await given.config.settings()).read());
-      return { kind: 'answer', answer, view: showView };
+      return { kind: 'answer', answer };
     });
 }
 

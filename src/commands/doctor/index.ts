@@ -16,12 +16,7 @@ export function addDoctor(doctor: Command): void {
       const { diagnose } = await import('./checks.ts');
       const answer = await diagnose(context);
       const failure = findProblem(answer.checks);
-      return {
-        kind: 'answer',
-        answer,
-        view: diagnosisView,
-        ...(failure !== undefined && { failure, exitCode: failure.exitCode }),
-      };
+      return { kind: 'answer', answer, ...(failure !== undefined && { failure, exitCode: failure.exitCode }) };
     });
 }
 

@@ -22,13 +22,26 @@ import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { type BulkResult, bulk as view } from './view.ts';
 
 interface BulkInput {
   file: string;
   fromLine: number;
   undoFile?: string | undefined;
   report?: string | undefined;
+}
+
+/** What `follow bulk --json` prints. */
+export interface BulkResult {
+  entries: number;
+  follows: number;
+  unfollows: number;
+  requests: number;
+  /** Different profiles that were followed or unfollowed. */
+  targets: number;
+  /** These profiles, in the order of mention; `null` if there are too many to name. */
+  targetProfiles: Profile[] | null;
+  /** `null` if nothing was sent. */
+  undoFile: string | null;
 }
 
 /** The line of an entry, or its place in a JSON array, from 1. */
@@ -66,7 +79,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   if (first === undefined) {
     context.note('No entries: nothing was sent.');
     const answer: BulkResult = { ...counts, targets: 0, targetProfiles: [], undoFile: null };
-    return { kind: 'answer', answer, view };
+    return { kind: 'answer', answer };
   }
   if (context.options.preview) {
     const requests = batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests; this is the first`;
@@ -86,7 +99,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   const targetProfiles = isNamed ? [...profiles.values()] : null;
   const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undoPath };
   const notes = isNamed ? [] : ['Too many profiles to list: targetProfiles is null.'];
-  return { kind: 'answer', answer, view, notes };
+  return { kind: 'answer', answer, notes };
 }
 
 /** What is sent, and what was so far. */

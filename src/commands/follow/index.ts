@@ -1,11 +1,22 @@
 import { local } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/follow.ts';
+import type { FollowAnswer } from '../../api/follow-answers.ts';
 import { integer, optional, text } from '../../api/kind.ts';
+import type { Profile } from '../../api/profile-answers.ts';
 import { inputError } from '../../errors.ts';
+import { column, profileColumns, recordView } from '../../lib/output/columns.ts';
+import type { View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
 import { option } from '../params.ts';
-import { bulk, targets } from './view.ts';
+import type { BulkResult } from './bulk.ts';
+
+/** The profiles that were followed, or unfollowed. */
+const targets: View<FollowAnswer, Profile> = {
+  layout: 'table',
+  rows: (answer) => answer.targetProfiles,
+  columns: profileColumns,
+};
 
 export function addFollow(follow: Command): void {
   addEndpointCommand(follow, 'add', endpoints.add, {
@@ -42,3 +53,12 @@ function addBulk(follow: Command): void {
       (await import('./bulk.ts')).runBulk({ ...input, fromLine }, context),
     );
 }
+
+const bulk = recordView<BulkResult>([
+  column.count('entries', 'Entries', 'entries sent'),
+  column.count('follows', 'Follows', 'of these, follows'),
+  column.count('unfollows', 'Unfollows', 'of these, unfollows'),
+  column.count('requests', 'Requests', 'requests that were sent'),
+  column.count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
+  column.text('undoFile', 'Undo file', 'file that undoes all of it (follow bulk --file)'),
+]);

@@ -54,7 +54,7 @@ function addList(history: Command): void {
         }
         calls.push(summarizeCall(call));
       }
-      return { kind: 'answer', answer: calls, view: callsView, notes };
+      return { kind: 'answer', answer: calls, notes };
     });
 }
 

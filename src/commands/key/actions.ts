@@ -23,7 +23,6 @@ import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { confirm, confirmReplace, showPlan } from '../../lib/output/confirm.ts';
 import { safeJson } from '../../lib/output/json.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { keyView, type ShownKey } from './view.ts';
 
 interface GenerateInput {
   name: string;
@@ -74,6 +73,11 @@ interface StoreInput {
   replace?: boolean | undefined;
 }
 
+/** A stored key, as it is shown. */
+export interface ShownKey extends StoredKey {
+  backup?: string;
+}
+
 /** Stores a key encrypted with a password, and wipes it. Errors: `usage`, `signing-key`, `local-file`. */
 async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context): Promise<Result> {
   const { name, passwordFile, replace = false } = input;
@@ -89,7 +93,7 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
     context.note('Encrypted with your password. Without the password nobody can open the key.');
     const stored: ShownKey = { name, family: key.family, address, file };
-    return { kind: 'answer', answer: backup === undefined ? stored : { ...stored, backup }, view: keyView };
+    return { kind: 'answer', answer: backup === undefined ? stored : { ...stored, backup } };
   } finally {
     key.bytes.fill(0);
   }

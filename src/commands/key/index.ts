@@ -1,10 +1,12 @@
 import { chains } from '../../api/chain.ts';
 import { local } from '../../api/endpoint.ts';
 import { choice, optional, text } from '../../api/kind.ts';
+import { column } from '../../lib/output/columns.ts';
+import type { View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
+import type { ShownKey } from './actions.ts';
 import { keySourceParams, passwordFileParam } from './params.ts';
-import { keyView } from './view.ts';
 
 export function addKey(key: Command): void {
   addGenerate(key);
@@ -15,6 +17,20 @@ export function addKey(key: Command): void {
 }
 
 const nameParam = local(text(), 'name of the key', { positional: true });
+
+/** A stored key, or a list of them. */
+const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
+  layout: 'table',
+  rows: (answer) => ('name' in answer ? [answer] : answer),
+  columns: [
+    column.text('name', 'Name', 'name of the key, for --key'),
+    column.text('family', 'Kind', 'evm or solana'),
+    column.address('address', 'Address', 'address that it signs for', { tone: 'strong' }),
+    column.text('file', 'File', 'encrypted file that holds it', { drop: 1, cut: true }),
+    column.address('backup', 'Backup', 'file of the key that was replaced', { extra: true }),
+  ],
+  empty: 'No stored keys. Generate one: sotra key generate <name>.',
+};
 
 function addGenerate(key: Command): void {
   key
@@ -64,7 +80,7 @@ function addList(key: Command): void {
     .prints(keyView)
     .run(async (_, context) => {
       const { keyFolder, listKeys } = await import('../../keys/keystore.ts');
-      return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn), view: keyView };
+      return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn) };
     });
 }
 

@@ -74,7 +74,7 @@ function sayCopies(profile: Profile): string {
 }
 
 interface FigureRow {
-  scope: string;
+  scope: 'all' | (typeof leaderboardChains)[number];
   window: Window;
   pnl: Figure;
   roi: Figure;
@@ -96,9 +96,10 @@ const figureColumns: readonly Column<FigureRow>[] = [
 const windows = ['7d', '30d'] as const;
 type Window = (typeof windows)[number];
 
-function figures({ metadata }: Profile): FigureRow[] {
+/** The figures of all chains together and of each, those without a PnL too. */
+function listFigures({ metadata }: Profile): FigureRow[] {
   const all = windows.map((window) => ({
-    scope: 'all',
+    scope: 'all' as const,
     window,
     pnl: metadata[`pnl${window}`],
     roi: metadata[`roiPercent${window}`],
@@ -114,11 +115,14 @@ function figures({ metadata }: Profile): FigureRow[] {
       volume: metadata[`perChainVolumeUsd${window}`]?.[scope] as Figure,
     })),
   );
-  return [...all, ...byChain.filter(({ pnl }) => pnl !== null && pnl !== undefined)];
+  return [...all, ...byChain];
 }
 
 export const get = recordView<Profile>(columns, {
-  blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
+  blocks: (profile): Block[] => {
+    const rows = listFigures(profile).filter(({ scope, pnl }) => scope === 'all' || (pnl ?? null) !== null);
+    return [{ title: 'Trading', layout: 'table', columns: figureColumns, rows }];
+  },
   chart: ([profile]) => ({
     title: `Realized PnL of ${profile?.name ?? 'the profile'}: 7 days against 30`,
     bars: profile === undefined ? [] : makeBars(profile),
@@ -126,25 +130,15 @@ export const get = recordView<Profile>(columns, {
 });
 
 /** Realized PnL of 7 and of 30 days, in all and by chain; without chains that have no figures. */
-function makeBars({ metadata }: Profile): Bar[] {
-  const scopes = [
-    { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
-    ...leaderboardChains.map((chain) => ({
-      name: chainTitles[chain],
-      week: readUsdFigure(metadata.perChainPnl7d?.[chain]),
-      month: readUsdFigure(metadata.perChainPnl30d?.[chain]),
-    })),
-  ];
-  return scopes
-    .filter(({ week, month }) => (week ?? month ?? null) !== null)
-    .flatMap(({ name, week = null, month = null }) => [
-      { label: `${name} 7d`, usd: week },
-      { label: `${name} 30d`, usd: month },
-    ]);
-}
-
-function readUsdFigure(value: unknown): number | null {
-  return typeof value === 'number' ? value : null;
+function makeBars(profile: Profile): Bar[] {
+  const figures = listFigures(profile).map((row) => ({ ...row, usd: typeof row.pnl === 'number' ? row.pnl : null }));
+  const known = new Set(figures.flatMap(({ scope, usd }) => (usd === null ? [] : [scope])));
+  return figures
+    .filter(({ scope }) => known.has(scope))
+    .map(({ scope, window, usd }) => ({
+      label: `${scope === 'all' ? 'All chains' : chainTitles[scope]} ${window}`,
+      usd,
+    }));
 }
 
 const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];

@@ -51,8 +51,6 @@ test('what cannot be tracked is refused before anything is sent', async () => {
   expect(await copy(`${perp} 2027-01-22T08:00:01Z`)).toContain('is more than 7 days ahead');
   expect(await copy(`${perp} 2020-01-01T00:00:00Z`)).toContain('is not in the future');
   expect(await copy(`${perp} 2026-02-30`)).toContain('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
-  expect(await copy(`${perp} 20270118`)).toContain('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
-  expect(await copy(`${perp} soon`)).toContain('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
   expect(service.requests).toEqual([]);
 });
 
@@ -71,9 +69,6 @@ test('7d becomes the moment seven days from now', async () => {
 test.each([
   ['2027-01-20T08:00:00', '2027-01-20T08:00:00.000Z'],
   ['2027-01-20T08:00+02:00', '2027-01-20T06:00:00.000Z'],
-  ['2027-01-20', '2027-01-20T00:00:00.000Z'],
-  ['1800432000', '2027-01-20T08:00:00.000Z'],
-  ['1800432000123', '2027-01-20T08:00:00.123Z'],
   ['12h', '2027-01-15T20:00:00.000Z'],
 ])('exits are tracked until %s in UTC, whatever the zone of the machine', async (typed, sent) => {
   const zone = process.env['TZ'];

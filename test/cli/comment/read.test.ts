@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chains } from '../../../src/api/chain.ts';
-import { readWhole } from '../../../src/lib/files/source.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, swaps } from '../../support/traders.ts';
 
@@ -43,11 +42,6 @@ const refusals: readonly [words: readonly string[], error: string, hint: string 
     undefined,
   ],
   [
-    [...chain, '--tx', '12', ...token, ...text, ...name],
-    '--tx 12: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
-    undefined,
-  ],
-  [
     [...chain, '--tx', '12', ...token, '--text-file', '/nowhere/comment', ...name],
     '--tx 12: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
     undefined,
@@ -55,16 +49,6 @@ const refusals: readonly [words: readonly string[], error: string, hint: string 
   [
     [...chain, ...tx, '--token', '0x12', ...text, ...name],
     '--token 0x12: a token on base is 0x and 40 hex digits',
-    undefined,
-  ],
-  [
-    [...chain, ...tx, ...token, ...text, '--service-name', ' Example'],
-    '--service-name  Example: must be one line without spaces around it',
-    undefined,
-  ],
-  [
-    [...chain, ...tx, ...token, ...text, '--service-name', 'Example '],
-    '--service-name Example : must be one line without spaces around it',
     undefined,
   ],
   [
@@ -116,13 +100,6 @@ test('a file that holds no comment says what it holds, and never shows a key', a
   });
 });
 
-test('why a file cannot be read is kept with the error', async () => {
-  await expect(readWhole('/nowhere/comment', { in: [] } as never)).rejects.toMatchObject({
-    code: 'local-file',
-    cause: { code: 'ENOENT' },
-  });
-});
-
 const comment = [...chain, ...tx, ...token, ...text];
 const way = 'Give it with --service-name <name>, or store it: sotra context set <name> --service-name <name>.';
 
@@ -148,16 +125,6 @@ test('a service without a name is described as a context, or as none', async () 
   );
   expect((await preview([...comment, '--context', 'partner', '--layout', 'five-line'], { env })).out).toContain(
     '  1  Stored Swap Comment:\n  2  Chain: base\n',
-  );
-});
-
-test('a name is enough if no service is known: the text has the five lines of the interface', async () => {
-  expect(JSON.parse((await preview([...comment, ...name, '--json'])).out)).toMatchObject({
-    serviceName: 'Example',
-    layout: 'five-line',
-  });
-  expect((await preview(comment)).error).toBe(
-    'the service name is not known (no context is in use): it is the first word of the signed text',
   );
 });
 
@@ -244,14 +211,11 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
     `line 1: chain "B SE": must be one of ${chains.join(', ')}, or another name of a chain`,
   ],
   [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be text that is not empty'],
-  [[{ ...line, tokenAddress: '' }], 'line 1: tokenAddress "": must be text that is not empty'],
-  [[{ ...line, commentText: '' }], 'line 1: commentText "": must be text that is not empty'],
   [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be text that is not empty'],
   [[{ ...line, tokenAddress: '0x12' }], 'line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits'],
   [[{ ...line, signature: 7, tokenAddress: undefined }], 'line 1: tokenAddress is missing'],
   [[{ ...line, signature: '0x' }], 'line 1: message is missing'],
   [[line, second, { ...line, commentText: 'again' }], `line 3: ${about}`],
-  [['1', '2', '3', '4', '5'], [1, 2, 3, 4, 5].map((number) => `line ${number}: is not a JSON object`).join('; ')],
   [
     ['1', '2', '3', '4', '5', '6', '7'],
     `${[1, 2, 3, 4, 5].map((number) => `line ${number}: is not a JSON object`).join('; ')} (and 2 more)`,
@@ -260,16 +224,6 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
 
 test.each(badLines)('a file of comments that holds %j is refused: %s', async (lines, problem) => {
   expect(await previews(lines)).toEqual({ out: '', code: 2, error: `stdin: ${problem}`, hint: lineHint });
-});
-
-test('all lines that are wrong are in the JSON of the error', async () => {
-  const { error } = await previews(['1', JSON.stringify(line), '{}'], ['--json']);
-  expect(JSON.parse(error).error.details).toEqual({
-    lines: [
-      { line: 1, problem: 'is not a JSON object' },
-      { line: 3, problem: 'chain is missing' },
-    ],
-  });
 });
 
 test('a signed line must be good, and one signer has one comment on a trade', async () => {

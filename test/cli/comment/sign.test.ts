@@ -69,14 +69,6 @@ test('signing warns of odd comments, with the line if there are several', async 
   expect([many.code, many.err]).toEqual([0, 'warning: line 2: the comment begins or ends with a space\n']);
 });
 
-test('the signature of a Solana wallet is written in base58, alone and among many', async () => {
-  const { signature } = JSON.parse((await sign([...solana, ...bySolana, '--json'])).out);
-  expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
-  const file = linesOf({ ...onBase, chain: 'solana', tx: swaps.solana, token: bonk });
-  const many = await sign(['--file', file, ...name, ...bySolana, '--format', 'ndjson']);
-  expect(JSON.parse(many.out).signature).toBe(signature);
-});
-
 test('stdin is either the comment or the key, and may be the one while the key is elsewhere', async () => {
   const words = base.flatMap((word) => (word === '--text' ? ['--text-file'] : word === 'gm' ? ['-'] : [word]));
   const lines = `${JSON.stringify(onBase)}\n`;
@@ -129,11 +121,6 @@ test('signed comments go into a file of mode 0600 that is replaced, and the comm
   const lines = readFileSync(out, 'utf8').split('\n');
   expect(lines.slice(0, -1).map((line) => JSON.parse(line).transactionHash)).toEqual([swaps.good, swaps.second]);
   expect(lines.at(-1)).toBe('');
-});
-
-test('Ctrl-C while the key is opened leaves 130, and nothing is signed', async () => {
-  const stopped = await sign([...base, ...byEvm], { signal: AbortSignal.abort() });
-  expect(stopped).toEqual({ code: 130, out: '', err: 'error: interrupted: nothing was signed\n' });
 });
 
 test('a typed signature is judged by the text that the flags make: yes with whose it is, no with why', async () => {

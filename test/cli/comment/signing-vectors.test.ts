@@ -101,12 +101,6 @@ describe('the independent vectors', () => {
       const problem = ed25519Problem(bytes(messageHex), bytes(signatureHex), bytes(publicKeyHex));
       expect([tcId, problem === undefined ? 'valid' : 'invalid']).toEqual([tcId, result]);
     }
-    const malleable = all.filter(({ tcId }) => [63, 64, 65, 66, 85].includes(tcId));
-    expect(malleable.length).toBeGreaterThan(0);
-    for (const { publicKeyHex, messageHex, signatureHex } of malleable)
-      expect(ed25519Problem(bytes(messageHex), bytes(signatureHex), bytes(publicKeyHex))).toBe(
-        's is not below the order of the group (malleable)',
-      );
   });
 
   test('every valid signature is refused once the order of the group is added to its s', () => {

@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Context } from '../../../src/context.ts';
-import { confirm } from '../../../src/lib/output/confirm.ts';
 import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
 import {
   bonk,
@@ -44,16 +42,12 @@ const fromFile = (way: string) => `${way} reads the comment from the file: omit 
 
 const refusals: readonly [words: string, message: string, hint?: string][] = [
   ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
-  ['--signature 0x12 --file f', '--signature and --file contradict each other', either],
   ['--signed f --file f', '--signed and --file contradict each other', either],
   ['--signature 0x12 --key-file f', '--signature and --key-file contradict each other', either],
-  ['--signed f --key-stdin', '--signed and --key-stdin contradict each other', either],
   ['--signed f --key k', '--signed and --key contradict each other', either],
   ['--signed f --chain base', fromFile('--signed')],
-  ['--signed f --tx 12', fromFile('--signed')],
   ['--file f --token ETH', fromFile('--file')],
   ['--file f --text gm', fromFile('--file')],
-  ['--file f --text-file gm', fromFile('--file')],
   [`${swap.join(' ')} --signature 0x12`, '--signer is required with --signature: the address that signed'],
   [
     `${swap.join(' ')} ${name.join(' ')} --key-env EVM --key-stdin`,
@@ -81,16 +75,6 @@ test.each(refusals)('comment post %s: %s', async (words, message, hint) => {
 test('a file of comments goes with a key, and is read before anything else', async () => {
   const { code, err } = await post(['--file', '/nowhere/f', ...byEvm], { env: unused });
   expect([code, err]).toEqual([3, 'error: no such file: /nowhere/f\nhint: Correct its path or its permissions.\n']);
-});
-
-test('the key may come from stdin while the comment is typed, and the comment while the key is elsewhere', async () => {
-  const service = await storing();
-  const env = { ...service.env, ...keys };
-  expect((await post([...swap, ...name, '--key-stdin'], { env, stdin: evmTrader.key })).code).toBe(0);
-  const piped = [...swap.slice(0, -2), '--text-file', '-', ...name, ...byEvm];
-  expect((await post(piped, { env, stdin: 'gm' })).code).toBe(0);
-  const [one, other] = service.requests.map(({ body }) => body);
-  expect(one).toBe(other);
 });
 
 test('a signature made elsewhere is sent unchanged; if the text is known, a mismatch is a warning', async () => {
@@ -121,18 +105,6 @@ test('a signature made elsewhere is sent unchanged; if the text is known, a mism
 test('an impossible service name is refused even if the signature was made elsewhere', async () => {
   const { code, err } = await post([...swap, ...given, '--service-name', ' Example'], { env: unused });
   expect([code, err]).toEqual([2, 'error: --service-name  Example: must be one line without spaces around it\n']);
-});
-
-test('a comment signed here is that of the wallet that was named, or is not posted', async () => {
-  const service = await storing();
-  const env = { ...service.env, ...keys };
-  const other = await post([...swap, ...name, ...byEvm, '--signer', degen], { env });
-  expect([other.code, other.err.split('\n')[0]]).toEqual([
-    11,
-    `error: the key belongs to ${evmTrader.address}, not to ${degen}`,
-  ]);
-  expect(service.requests).toEqual([]);
-  expect((await post([...swap, ...name, ...byEvm, '--signer', evmTrader.address], { env })).code).toBe(0);
 });
 
 test('a signed file that was changed is not posted', async () => {
@@ -188,35 +160,6 @@ test('on a terminal the service is named by its origin, and the text shown if it
   ]);
   expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);
   expect(service.requests).toHaveLength(1);
-});
-
-test.each([
-  ['y', true],
-  ['Y', true],
-  ['yes', true],
-  [' YES ', true],
-  ['', false],
-  ['n', false],
-  ['ye', false],
-  ['ay', false],
-  ['yes!', false],
-])('the answer %j posts: %s', async (answer, isYes) => {
-  const asked: unknown[] = [];
-  const io = {
-    in: { isTTY: true },
-    err: { write: async (text: string) => void asked.push(text) },
-    ask: async (...question: unknown[]) => {
-      asked.push(...question);
-      return answer;
-    },
-  };
-  const context = { io, options: { noInput: false } } as unknown as Context;
-  const outcome = await confirm('post', context, 'Shown\n').catch((error: Error) => error);
-  expect(outcome).toEqual(
-    isYes ? undefined : expect.objectContaining({ code: 'usage', message: 'did not post: the answer was not yes' }),
-  );
-  // The answer is no secret: it is seen while it is typed.
-  expect(asked).toEqual(['Shown\n', 'Post? [y/N] ', { hidden: false }]);
 });
 
 test('a dry run without a known text shows signer and request; JSON and a part of it have no text either', async () => {

@@ -1,9 +1,7 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Context } from '../../../src/context.ts';
 import { storeKey } from '../../../src/keys/keystore.ts';
-import { checkKeySource } from '../../../src/keys/open-key.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { evmTrader, solanaTrader } from '../../support/traders.ts';
 
@@ -74,7 +72,6 @@ const opens: readonly [flags: string, options?: RunOptions][] = [
   ['--key-file @lineEnd.json --password-file @two'],
   ['--key kept --password-file @pw'],
   ['--key-env TRADER', { env: { TRADER: evmTrader.key } }],
-  ['--key-env _t1', { env: { _t1: evmTrader.key } }],
   ['--key-stdin', { stdin: evmTrader.key }],
   ['', { answers: [evmTrader.key] }],
   ['--key-file @evm.json', { answers: ['pw'] }],
@@ -86,9 +83,7 @@ test.each(opens)('a key signs that is given by %j', async (flags, options) => {
   expect([code, signer, err.includes(evmTrader.key)]).toEqual([0, evmTrader.address, false]);
 });
 
-test('the question for a key or password names it, and the error names the key that did not open', async () => {
-  const asked = await sign('', { answers: [evmTrader.key] });
-  expect(asked.err).toContain('Private key of an EVM wallet (not shown): ');
+test('the question for a password names its key, and the error names the key that did not open', async () => {
   const typed = await sign('--key kept', { answers: ['no', 'pw'] });
   expect(typed.err.split('Password of key kept (not shown): ')).toHaveLength(3);
   expect(typed.err).toContain('That password does not open it.');
@@ -104,17 +99,8 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
   ['--no-input', { answers: [] }, 2, 'no key is given', safeWays],
   ['--key-file @pw --key-env A', {}, 2, '--key-file and --key-env contradict each other', 'Give the key one way.'],
   ['--key-env A --browser', {}, 2, '--key-env and --browser contradict each other', 'Give the key one way.'],
-  ['--key kept --signer-command x', {}, 2, '--key and --signer-command contradict each other', 'Give the key one way.'],
-  ['--key-stdin --key kept', {}, 2, '--key-stdin and --key contradict each other', 'Give the key one way.'],
   [
     '--key-env 1A',
-    {},
-    2,
-    '--key-env: must be the name of an environment variable',
-    'For example: --key-env TRADER_KEY',
-  ],
-  [
-    '--key-env A-B',
     {},
     2,
     '--key-env: must be the name of an environment variable',
@@ -136,13 +122,6 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     'key sol holds a Solana key, the chain needs an EVM key',
     'Check --chain, or give the key of the other wallet.',
   ],
-  [
-    '--key-env SOL',
-    { env: { SOL: JSON.stringify(solanaTrader.keypair) } },
-    11,
-    'the variable SOL holds a Solana key, the chain needs an EVM key',
-    'Check --chain, or give the key of the other wallet.',
-  ],
   ['--key kept', {}, 2, 'key kept needs a password', 'Give it with --password-file <file>, or run this on a terminal.'],
   [
     '--key kept --password-file @bad',
@@ -152,24 +131,10 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     'Check which password belongs to it.',
   ],
   [
-    '--key kept --password-file @cr',
-    {},
-    11,
-    'the password in @cr does not open key kept',
-    'Check which password belongs to it.',
-  ],
-  [
     '--key kept --password-file @two',
     {},
     11,
     'the password in @two does not open key kept',
-    'Check which password belongs to it.',
-  ],
-  [
-    '--key kept',
-    { answers: ['a', 'b', 'c', 'pw'] },
-    11,
-    'none of the typed passwords opens key kept',
     'Check which password belongs to it.',
   ],
 ];
@@ -198,17 +163,4 @@ test('a key file that others may read is warned of, one of its owner alone is no
     expect([mode, err.includes('can be read by other users on this machine')]).toEqual([mode, warns]);
   }
   expect(existsSync(file)).toBe(true);
-});
-
-test('--key-stdin goes with no other input from stdin', () => {
-  const context = { io: { in: { isTTY: false } }, options: {} } as unknown as Context;
-  expect(() => checkKeySource({ keyStdin: true }, context, '--file -')).toThrow(
-    expect.objectContaining({
-      code: 'usage',
-      message: '--key-stdin and --file - cannot both read stdin',
-      hint: 'Give the key another way.',
-    }),
-  );
-  expect(checkKeySource({ keyStdin: true }, context)).toBeUndefined();
-  expect(checkKeySource({ keyEnv: 'A' }, context, '--file -')).toBeUndefined();
 });

