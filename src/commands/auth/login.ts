@@ -1,7 +1,7 @@
 import { checkBaseUrl } from '../../api/http-address.ts';
 import { safeText } from '../../api/safe-text.ts';
 import { command } from '../../client/shell.ts';
-import type { Context } from '../../context.ts';
+import { type Context, createContext } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import {
   chosenContext,
@@ -65,151 +65,6 @@ export async function logIn(input: LoginInput, context: Context): Promise<Result
     ...(input.offline ? {} : { valid: true }),
   };
   return { kind: 'answer', answer };
-}
-
-/** Makes the sandbox the current context. Errors: `usage` for an option that is about a key. */
-async function useSandbox({ withKey, offline, store }: LoginInput, context: Context): Promise<Result> {
-  const { options, io } = context;
-  const [flag] = [withKey && '--with-key', offline && '--offline', store && '--store', options.curl && '--curl'].filter(
-    Boolean,
-  );
-  if (flag !== undefined)
-    throw usageError(
-      `${flag}: the built-in sandbox has its own keys and stores none`,
-      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
-    );
-  const settings = await context.config.settings();
-  if (options.dryRun) return showPlan([{ action: 'use', what: 'context sandbox', detail: settings.path }]);
-  const stored = await settings.update(io, (now) => ({ ...now, current: 'sandbox' }));
-  printNext('sandbox', stored, context);
-  const service = resolveService({ sandbox: true, context: undefined, baseUrl: undefined }, {}, stored);
-  return { kind: 'answer', answer: describeStatus(service) };
-}
-
-function printNext(name: string, { current }: StoredSettings, { io, note, warn }: Context): void {
-  const { SOTRA_BASE_URL: baseUrl, SOTRA_CONTEXT: fromEnv } = io.env;
-  const [variable] = [baseUrl && 'SOTRA_BASE_URL', fromEnv && fromEnv !== name && 'SOTRA_CONTEXT'].filter(Boolean);
-  if (variable !== undefined) warn(`${variable} is set and overrides the current context`);
-  if (current === name) note(`${name} is now the current context.`);
-  const isInUse = current === name && variable === undefined;
-  const option = isInUse ? '' : name === 'sandbox' ? ' --sandbox' : command` --context ${name}`;
-  note(`Next: sotra leaderboard list --limit 5${option}`);
-}
-
-async function previewLogin({ offline, store }: LoginInput, target: Target, context: Context): Promise<Result> {
-  if (!offline) {
-    const asking = await withTarget(target, 'not-asked-for', context);
-    return { kind: 'request', request: await asking.client.previewRequest(checkRequest) };
-  }
-  const { keyStore } = await chooseStore(store, target, context);
-  const detail = keyStore === 'keychain' ? 'the keychain' : (await context.config.settings()).path;
-  return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
-}
-
-/** The key, after the service accepted it; a typed key that is rejected is asked for again. */
-async function readAcceptedKey(input: LoginInput, target: Target, context: Context): Promise<string> {
-  for (;;) {
-    const key = await readKey(input, target, context);
-    try {
-      if (!input.offline) await checkKey(key, target, context);
-      return key;
-    } catch (error) {
-      const isRejected = error instanceof SotraError && error.code === 'key-refused';
-      if (!isRejected || input.withKey || !mayAsk(context)) throw error;
-      await context.io.err.write(`${safeText(error.message)}\n`);
-    }
-  }
-}
-
-async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {
-  if (withKey) {
-    if (io.in.isTTY === true) throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
-    const { readText } = await import('../../lib/files/source.ts');
-    return parseKey(await readText('-', io), 'stdin');
-  }
-  if (io.in.isTTY !== true || options.noInput)
-    throw usageError(
-      `cannot ask for the key: ${options.noInput ? '--no-input is set' : 'stdin is not a terminal'}`,
-      command`Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
-    );
-  return parseKey(await io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
-}
-
-const maxKeyLength = 64 * 1024;
-
-function parseKey(text: string, from: string): string {
-  const key = text.trim();
-  if (key === '') throw usageError(`${from} holds no key`);
-  if (key.length > maxKeyLength) throw usageError(`${from} holds more than 64 KB: not a key`);
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw usageError(`${from} holds more than a key: an API key is one word of ASCII characters`);
-  return key;
-}
-
-/** Errors: those of a call, which say that the key was not stored. */
-async function checkKey(key: string, target: Target, context: Context): Promise<void> {
-  const asking = await withTarget(target, key, context);
-  try {
-    await asking.client.request(checkRequest);
-  } catch (error) {
-    if (!(error instanceof SotraError)) throw error;
-    const { code, message, status, requestId } = error;
-    const isRejected = code === 'key-refused' || code === 'forbidden';
-    throw new SotraError(code, `${isRejected ? `${target.origin} rejected the key` : message}; it was not stored`, {
-      hint: isRejected
-        ? command`Check the key and the address: sotra context show ${target.name}.`
-        : 'Store it without the check: add --offline.',
-      cause: error,
-      status,
-      requestId,
-    });
-  } finally {
-    await asking.client.close();
-  }
-}
-
-/** A context that calls the service with this key, whatever environment and settings name. */
-async function withTarget({ baseUrl }: Target, key: string, context: Context): Promise<Context> {
-  const { createContext } = await import('../../context.ts');
-  const { io, options, note } = context;
-  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = io.env;
-  return createContext({
-    ...context,
-    io: { ...io, env: { ...env, SOTRA_API_KEY: key } },
-    options: { ...options, context: undefined, sandbox: false, baseUrl },
-    say: note,
-  });
-}
-
-/** Where to store the key, and the `problem` of the keychain if it cannot be used. */
-async function chooseStore(
-  typed: KeyStore | undefined,
-  { name, baseUrl, before }: Target,
-  context: Context,
-): Promise<{ keyStore: KeyStore; problem?: string }> {
-  const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
-  const known = typed ?? keyStore;
-  if (known !== undefined) return { keyStore: known };
-  const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl }, context);
-  if (problem !== undefined) return { keyStore: 'file', problem };
-  if (context.options.preview || !mayAsk(context)) return { keyStore: 'keychain' };
-  const choices = [
-    { value: 'keychain', line: 'the keychain of the system' },
-    { value: 'file', line: 'the settings file (mode 0600, unencrypted)' },
-  ] as const;
-  return { keyStore: (await pick('Where to store the key? Enter: the keychain', choices, context.io)) ?? 'keychain' };
-}
-
-function withKey(
-  now: StoredSettings,
-  { name, baseUrl, origin }: Target,
-  key: string,
-  keyStore: KeyStore,
-): StoredSettings {
-  const isKnown = contextNames(now).includes(name);
-  const kept = keyStore === 'file' ? { apiKey: key } : { keySuffix: lastFour(key) };
-  const next = { ...withoutKey(now.contexts[name] ?? {}), ...(isKnown ? {} : { baseUrl }), ...kept, keyStore };
-  return { ...now, contexts: { ...now.contexts, [name]: { ...next, keyOrigin: origin } } };
 }
 
 /** The context to store a key for. */
@@ -290,4 +145,148 @@ function findTarget(name: string, address: string | undefined, stored: StoredSet
       command`Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
     );
   return { name, baseUrl, origin, before: stored.contexts[name] ?? {} };
+}
+
+/** Makes the sandbox the current context. Errors: `usage` for an option that is about a key. */
+async function useSandbox({ withKey, offline, store }: LoginInput, context: Context): Promise<Result> {
+  const { options, io } = context;
+  const [flag] = [withKey && '--with-key', offline && '--offline', store && '--store', options.curl && '--curl'].filter(
+    Boolean,
+  );
+  if (flag !== undefined)
+    throw usageError(
+      `${flag}: the built-in sandbox has its own keys and stores none`,
+      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
+    );
+  const settings = await context.config.settings();
+  if (options.dryRun) return showPlan([{ action: 'use', what: 'context sandbox', detail: settings.path }]);
+  const stored = await settings.update(io, (now) => ({ ...now, current: 'sandbox' }));
+  printNext('sandbox', stored, context);
+  const service = resolveService({ sandbox: true, context: undefined, baseUrl: undefined }, {}, stored);
+  return { kind: 'answer', answer: describeStatus(service) };
+}
+
+function printNext(name: string, { current }: StoredSettings, { io, note, warn }: Context): void {
+  const { SOTRA_BASE_URL: baseUrl, SOTRA_CONTEXT: fromEnv } = io.env;
+  const [variable] = [baseUrl && 'SOTRA_BASE_URL', fromEnv && fromEnv !== name && 'SOTRA_CONTEXT'].filter(Boolean);
+  if (variable !== undefined) warn(`${variable} is set and overrides the current context`);
+  if (current === name) note(`${name} is now the current context.`);
+  const isInUse = current === name && variable === undefined;
+  const option = isInUse ? '' : name === 'sandbox' ? ' --sandbox' : command` --context ${name}`;
+  note(`Next: sotra leaderboard list --limit 5${option}`);
+}
+
+async function previewLogin({ offline, store }: LoginInput, target: Target, context: Context): Promise<Result> {
+  if (!offline) {
+    const asking = withTarget(target, 'not-asked-for', context);
+    return { kind: 'request', request: await asking.client.previewRequest(checkRequest) };
+  }
+  const { keyStore } = await chooseStore(store, target, context);
+  const detail = keyStore === 'keychain' ? 'the keychain' : (await context.config.settings()).path;
+  return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
+}
+
+/** The key, after the service accepted it; a typed key that is rejected is asked for again. */
+async function readAcceptedKey(input: LoginInput, target: Target, context: Context): Promise<string> {
+  for (;;) {
+    const key = await readKey(input, target, context);
+    try {
+      if (!input.offline) await checkKey(key, target, context);
+      return key;
+    } catch (error) {
+      const isRejected = error instanceof SotraError && error.code === 'key-refused';
+      if (!isRejected || input.withKey || !mayAsk(context)) throw error;
+      await context.io.err.write(`${safeText(error.message)}\n`);
+    }
+  }
+}
+
+async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {
+  if (withKey) {
+    if (io.in.isTTY === true) throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
+    const { readText } = await import('../../lib/files/source.ts');
+    return parseKey(await readText('-', io), 'stdin');
+  }
+  if (io.in.isTTY !== true || options.noInput)
+    throw usageError(
+      `cannot ask for the key: ${options.noInput ? '--no-input is set' : 'stdin is not a terminal'}`,
+      command`Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
+    );
+  return parseKey(await io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
+}
+
+const maxKeyLength = 64 * 1024;
+
+function parseKey(text: string, from: string): string {
+  const key = text.trim();
+  if (key === '') throw usageError(`${from} holds no key`);
+  if (key.length > maxKeyLength) throw usageError(`${from} holds more than 64 KB: not a key`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw usageError(`${from} holds more than a key: an API key is one word of ASCII characters`);
+  return key;
+}
+
+/** Errors: those of a call, which say that the key was not stored. */
+async function checkKey(key: string, target: Target, context: Context): Promise<void> {
+  const asking = withTarget(target, key, context);
+  try {
+    await asking.client.request(checkRequest);
+  } catch (error) {
+    if (!(error instanceof SotraError)) throw error;
+    const { code, message, status, requestId } = error;
+    const isRejected = code === 'key-refused' || code === 'forbidden';
+    throw new SotraError(code, `${isRejected ? `${target.origin} rejected the key` : message}; it was not stored`, {
+      hint: isRejected
+        ? command`Check the key and the address: sotra context show ${target.name}.`
+        : 'Store it without the check: add --offline.',
+      cause: error,
+      status,
+      requestId,
+    });
+  } finally {
+    await asking.client.close();
+  }
+}
+
+/** A context that calls the service with this key, whatever environment and settings name. */
+function withTarget({ baseUrl }: Target, key: string, context: Context): Context {
+  const { io, options, note } = context;
+  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = io.env;
+  return createContext({
+    ...context,
+    io: { ...io, env: { ...env, SOTRA_API_KEY: key } },
+    options: { ...options, context: undefined, sandbox: false, baseUrl },
+    say: note,
+  });
+}
+
+/** Where to store the key, and the `problem` of the keychain if it cannot be used. */
+async function chooseStore(
+  typed: KeyStore | undefined,
+  { name, baseUrl, before }: Target,
+  context: Context,
+): Promise<{ keyStore: KeyStore; problem?: string }> {
+  const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
+  const known = typed ?? keyStore;
+  if (known !== undefined) return { keyStore: known };
+  const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl }, context);
+  if (problem !== undefined) return { keyStore: 'file', problem };
+  if (context.options.preview || !mayAsk(context)) return { keyStore: 'keychain' };
+  const choices = [
+    { value: 'keychain', line: 'the keychain of the system' },
+    { value: 'file', line: 'the settings file (mode 0600, unencrypted)' },
+  ] as const;
+  return { keyStore: (await pick('Where to store the key? Enter: the keychain', choices, context.io)) ?? 'keychain' };
+}
+
+function withKey(
+  now: StoredSettings,
+  { name, baseUrl, origin }: Target,
+  key: string,
+  keyStore: KeyStore,
+): StoredSettings {
+  const isKnown = contextNames(now).includes(name);
+  const kept = keyStore === 'file' ? { apiKey: key } : { keySuffix: lastFour(key) };
+  const next = { ...withoutKey(now.contexts[name] ?? {}), ...(isKnown ? {} : { baseUrl }), ...kept, keyStore };
+  return { ...now, contexts: { ...now.contexts, [name]: { ...next, keyOrigin: origin } } };
 }
