@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
 import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const [alice, bob, carol, dave, erin, frank] = ['a', 'b', 'c', 'd', 'e', 'f'].map(wallet) as [string, ...string[]];
@@ -224,33 +224,6 @@ test('an unknown token and an unseen wallet have no positions, an unknown profil
   expect(unseen.err).toContain('--chains hyperliquid or all');
   const unknown = await run('--sandbox profile positions 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 open', { env });
   expect(unknown.code).toBe(5);
-});
-
-test('no page is asked for beyond the items that are wanted', async () => {
-  const page = await list(await worldOf(oneToken), `token positions base ${gm} open --limit 2`);
-  const other = page.map((card: { itemId: string }) => ({ ...card, itemId: `${card.itemId}-2` }));
-  const service = await stub((request, response) => {
-    response.end(JSON.stringify(request.url.includes('page=1&') || request.url.endsWith('page=1') ? page : other));
-  });
-  const argv = `token positions base ${gm} open --limit 2 --format ndjson --max`;
-  const lines = async (max: number) =>
-    (await run(`${argv} ${max}`, { env: service.env })).out.trimEnd().split('\n').length;
-  expect([await lines(2), service.requests.length]).toEqual([2, 1]);
-  expect([await lines(3), service.requests.length]).toEqual([3, 3]);
-  expect([await lines(4), service.requests.length]).toEqual([4, 5]);
-});
-
-test('a failure on a later page comes after what was printed before it', async () => {
-  const page = await list(await worldOf(oneToken), `token positions base ${gm} open --limit 2`);
-  const service = await stub((_, response, count) => {
-    response.statusCode = count === 1 ? 200 : 400;
-    response.end(JSON.stringify(count === 1 ? page : { error: 'page 2 is broken' }));
-  });
-  const { out, err, code } = await run(`token positions base ${gm} open --all --limit 2 --format ndjson`, {
-    env: service.env,
-  });
-  expect(out.trimEnd().split('\n')).toHaveLength(2);
-  expect([code, err]).toEqual([6, expect.stringContaining('page 2 is broken')]);
 });
 
 const [anna, ben] = [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`];

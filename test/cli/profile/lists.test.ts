@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
 const wallet = (place: number) => `0x${place.toString(16).padStart(40, '0')}`;
@@ -74,13 +74,6 @@ test('a limit above 100 and text that is no identifier are refused before any re
   const eleven = await run(`profile get ${star} --viewer-addresses ${viewers}`, { env: service.env });
   expect(service.requests).toHaveLength(1);
   expect(eleven.err).toContain('--viewer-addresses: the service uses the first 10 only; 1 of 11 are not sent');
-});
-
-test('a cursor that comes a second time ends the walk with exit 13', async () => {
-  const service = await stub((_, response) => response.end('{"items":[],"cursor":"same"}'));
-  const { code, err } = await run(`profile follows ${star} --all --format ndjson`, { env: service.env });
-  expect(code).toBe(13);
-  expect(err).toContain('the service returned cursor same twice');
 });
 
 test('people see who follows whom at a glance, and that nobody does', async () => {
