@@ -130,7 +130,7 @@ export default defineConfig({
         { name: nounOf, debugName: 'noun', priority: 2 },
         { name: 'call', test: /src\/commands\/(run-command|call-endpoint)\.ts$/, priority: 1 },
         { name: 'log', test: /src\/(calls\/keep-calls|lib\/config\/store)\.ts$/, priority: 1 },
-        { name: 'sandbox', test: /src\/sandbox\/\S*(open|routes|leaderboard)\.ts$/ },
+        { name: 'sandbox', test: /src\/sandbox\/\S*(answer|routes|leaderboard)\.ts$/ },
       ],
     },
     cleanDir: true,

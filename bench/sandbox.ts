@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { storedNow } from '../src/sandbox/db/settings.ts';
 import { type Db, openDb } from '../src/sandbox/db/store.ts';
-import { dropTotals, keepTotals } from '../src/sandbox/ledger/totals.ts';
+import { dropTotals, keepTotals } from '../src/sandbox/ledger/figures.ts';
 import { answerer } from '../src/sandbox/serve/answer.ts';
 import { measureChild, startServer } from './measure/child.ts';
 import { type Row, report } from './measure/row.ts';

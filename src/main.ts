@@ -138,7 +138,7 @@ const io: Io = {
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
-  openSandbox: async (options) => (await import('./sandbox/serve/open.ts')).openSandbox(options),
+  openSandbox: async (options) => (await import('./sandbox/serve/answer.ts')).openSandbox(options),
   startThread: async (name) => {
     const { Worker } = await import('node:worker_threads');
     const settings = { env: {}, stdout: true, stderr: true };

@@ -4,7 +4,7 @@ import { freezeClock } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
 import { advanceClock, ensureWorld } from '../../src/sandbox/db/world.ts';
 import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
-import { keepTotals } from '../../src/sandbox/ledger/totals.ts';
+import { keepTotals } from '../../src/sandbox/ledger/figures.ts';
 import { answerer } from '../../src/sandbox/serve/answer.ts';
 import { temporaryFolder } from '../support/harness.ts';
 import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../support/large-world.ts';

@@ -10,7 +10,7 @@ import { terminalText } from '../../src/api/safe-text.ts';
 import { run as runProgram } from '../../src/cli.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import type { Io, Sink } from '../../src/lib/io.ts';
-import { openSandbox } from '../../src/sandbox/serve/open.ts';
+import { openSandbox } from '../../src/sandbox/serve/answer.ts';
 import { copyDemo } from './demo.ts';
 
 export interface Outcome {

@@ -43,7 +43,6 @@ export async function collectEvents(source: AsyncIterable<Uint8Array>, options: 
     trades: events.flatMap((event) => (event.kind === 'trade' ? [event.trade] : [])),
     lines: events.flatMap((event) => (event.kind === 'trade' ? [event.line] : [])),
     rejected: events.flatMap((event) => (event.kind === 'rejected' ? [event.row] : [])),
-    fatal: events.flatMap((event) => (event.kind === 'fatal' ? [`${event.message} | ${event.hint}`] : [])),
   };
 }
 

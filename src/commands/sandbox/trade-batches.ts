@@ -44,8 +44,9 @@ export async function* replayedTrades(
   const options = { chain: input.chain, preset: input.preset, map: {} };
   const trades: Trade[] = [];
   const counts = { rows: 0, rejected: 0 };
-  const file = { name: `--replay ${source.name}`, events: readTrades(source, options) };
-  for await (const batch of readBatches(file, counts, maxAtOnce)) trades.push(...batch);
+  const name = `--replay ${source.name}`;
+  const events = readTrades({ ...source, name }, options);
+  for await (const batch of readBatches({ name, events }, counts, maxAtOnce)) trades.push(...batch);
   trades.sort((a, b) => a.atMs - b.atMs);
   const { rejected } = counts;
   if (rejected > 0) warn(`rejected ${counted(rejected, 'row')} of ${source.name}; sotra sandbox import shows why`);

@@ -143,7 +143,7 @@ CREATE INDEX trade_token ON trade (chain, token, at_ms);
 CREATE INDEX trade_tx ON trade (tx);
 CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
 
--- Kept totals: the trades of a wallet on a chain in a window, which ends at the moment in meta. Made by totals.ts.
+-- Kept totals: the trades of a wallet on a chain in a window, which ends at the moment in meta. Made by figures.ts.
 CREATE TABLE total (
   timeframe TEXT NOT NULL, profile_id TEXT NOT NULL, wallet TEXT NOT NULL, chain TEXT NOT NULL,
   pnl REAL NOT NULL, cost_usd REAL NOT NULL, volume_usd REAL NOT NULL, exits INTEGER NOT NULL, wins INTEGER NOT NULL,

@@ -8,7 +8,7 @@ import { parseJson } from '../../api/json.ts';
 import { usageError } from '../../errors.ts';
 import { readAsset } from '../../lib/files/asset.ts';
 import { describeDatabase } from '../../lib/files/database.ts';
-import { keepTotals } from '../ledger/totals.ts';
+import { keepTotals } from '../ledger/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta, setWorldOffset, storedNow } from './settings.ts';
 import { countRows, type Db } from './store.ts';
 

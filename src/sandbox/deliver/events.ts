@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { EventType } from '../../api/event-types.ts';
+import { dayMs } from '../../api/duration.ts';
+import type { buyReasons, EventType } from '../../api/event-types.ts';
 import { addToOutbox } from '../../lib/outbox.ts';
 import { worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
@@ -8,7 +9,6 @@ import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.
 import { isAt, readCards } from '../service/cards.ts';
 import type { Partner } from '../service/handler.ts';
 import type { Json } from '../service/profiles.ts';
-import { buyReason } from './noteworthy-buy.ts';
 
 /** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;
@@ -41,15 +41,32 @@ export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: num
 
 /** Earlier buys that are looked at; with more in the window, the earlier ones change no reason. */
 const maxBuys = 5000;
+/** The counter of a trader and token ends after this long without a buy (wire-facts 4.1). */
+const buyWindowMs = 14 * dayMs;
+const repeatUsd = 1000;
+const apedInFactor = 1.4;
 
-function decideReason(db: Db, trade: StoredTrade): ReturnType<typeof buyReason> {
+/**
+ * Why a buy makes a feed item: `first-buy` in the window, `repeat-buy` if it takes the window's sum over $1,000, `aped-in` above 1.4
+ * times its average buy; `undefined` otherwise. Source: wire-facts 4.1; the order among the reasons is assumed.
+ */
+function decideReason(db: Db, trade: StoredTrade): (typeof buyReasons)[number] | undefined {
   if (trade.side !== 'buy' || trade.intent !== 'enter') return undefined;
   const earlier = db.all<{ atMs: number; usd: number }>(
     `SELECT at_ms AS atMs, usd FROM trade WHERE wallet = ? AND chain = ? AND token = ? AND side = 'buy' AND intent = 'enter'
        AND (at_ms < ? OR (at_ms = ? AND id < ?)) ORDER BY at_ms DESC, id DESC LIMIT ${maxBuys}`,
     [trade.wallet, trade.chain, trade.token, trade.atMs, trade.atMs, trade.id],
   );
-  return buyReason(trade, earlier);
+  let [count, sumUsd, nextMs] = [0, 0, trade.atMs];
+  for (const { atMs, usd } of earlier) {
+    if (nextMs - atMs > buyWindowMs) break;
+    count += 1;
+    sumUsd += usd;
+    nextMs = atMs;
+  }
+  if (count === 0) return 'first-buy';
+  if (sumUsd < repeatUsd && sumUsd + trade.usd >= repeatUsd) return 'repeat-buy';
+  return trade.usd > apedInFactor * (sumUsd / count) ? 'aped-in' : undefined;
 }
 
 /** Stores the event of a new comment, for those who follow its author. Call it in the transaction that stores the comment. */

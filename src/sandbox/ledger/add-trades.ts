@@ -3,8 +3,8 @@ import { storeTradeEvents } from '../deliver/events.ts';
 import { digestText, makeUuid } from '../seeded.ts';
 import { addWallet } from '../service/identifiers.ts';
 import { matchCopies } from './copies.ts';
+import { dropTotals, keepTotals } from './figures.ts';
 import { applyTrade, openFromUsd, type PositionState } from './positions.ts';
-import { dropTotals, keepTotals } from './totals.ts';
 import { groupBy, oneOf, type StoredTrade, type Trade, tradeColumns } from './trade.ts';
 
 export interface AddCounts {

@@ -1,8 +1,76 @@
 import { type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
-import { getMeta, moreChains } from '../db/settings.ts';
-import type { Db } from '../db/store.ts';
-import { listChanged, sumParams, sumTrades, type Timeframe, windowMs } from './totals.ts';
-import { groupBy } from './trade.ts';
+import { dayMs, hourMs } from '../../api/duration.ts';
+import { getMeta, moreChains, setMeta } from '../db/settings.ts';
+import type { Db, SqlValue } from '../db/store.ts';
+import { groupBy, oneOf } from './trade.ts';
+
+export type Timeframe = '7d' | '30d';
+
+export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
+
+/** The moment that kept totals are valid for, as stored. */
+const keptAtKey = 'totals.atMs';
+
+/** After a longer time many traders have changed, and adding up all trades is quicker. */
+const maxDriftMs = hourMs;
+
+/**
+ * Rows of `total` made from the trades of some profiles; `sumParams` returns the first four parameters. The index of
+ * wallets has all columns that are summed.
+ */
+const sumTrades = `SELECT f.timeframe, w.profile_id, t.wallet, t.chain, sum(t.realized_usd) AS pnl,
+    sum(t.margin_cost_usd) AS cost_usd, sum(t.usd) AS volume_usd, sum(t.intent = 'exit') AS exits,
+    sum(t.intent = 'exit' AND t.realized_usd > 0) AS wins
+  FROM (SELECT '7d' AS timeframe, ?1 AS since_ms UNION ALL SELECT '30d', ?2) f
+    CROSS JOIN wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address
+  WHERE w.profile_id IN (SELECT value FROM json_each(?4)) AND t.at_ms > f.since_ms AND t.at_ms <= ?3
+  GROUP BY f.timeframe, t.wallet, t.chain`;
+
+function sumParams(nowMs: number, profileIds: readonly string[]): SqlValue[] {
+  return [nowMs - windowMs['7d'], nowMs - windowMs['30d'], nowMs, JSON.stringify(profileIds)];
+}
+
+/** Brings kept totals up to a moment; `traders` are wallets with new trades. Call it in the transaction that stores those. */
+export function keepTotals(db: Db, nowMs: number, traders: readonly string[] = []): void {
+  const own = db.values<string>(`SELECT profile_id FROM wallet WHERE address ${oneOf}`, [JSON.stringify(traders)]);
+  const ids = [...new Set([...listChanged(db, nowMs), ...own])];
+  db.run(`DELETE FROM total WHERE timeframe IN ('7d', '30d') AND profile_id ${oneOf}`, [JSON.stringify(ids)]);
+  db.run(`INSERT INTO total ${sumTrades}`, sumParams(nowMs, ids));
+  setMeta(db, keptAtKey, String(nowMs));
+}
+
+/** Brings kept totals up to a moment before they are too old for it; a long-running server calls it every few minutes. */
+export function refreshTotals(db: Db, nowMs: number): void {
+  if (Math.abs(nowMs - keptAt(db)) > maxDriftMs / 2) db.transaction(() => keepTotals(db, nowMs));
+}
+
+function keptAt(db: Db): number {
+  return Number(getMeta(db, keptAtKey) ?? Number.NEGATIVE_INFINITY);
+}
+
+/** Until totals are kept again, answers add up trades. */
+export function dropTotals(db: Db): void {
+  db.run('DELETE FROM meta WHERE key = ?', [keptAtKey]);
+}
+
+/**
+ * Profiles, of all or of `among`, whose kept totals are wrong at a moment: a trade entered or left one of their windows. All of them if
+ * nothing is kept, or if the moment is too far from the kept one.
+ */
+function listChanged(db: Db, nowMs: number, among?: readonly string[]): readonly string[] {
+  const keptMs = keptAt(db);
+  if (Math.abs(nowMs - keptMs) > maxDriftMs) return among ?? db.values('SELECT DISTINCT profile_id FROM wallet');
+  const from =
+    among === undefined
+      ? 'edge CROSS JOIN trade t JOIN wallet w ON w.address = t.wallet WHERE true'
+      : `wallet w CROSS JOIN edge CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address
+         WHERE w.profile_id IN (SELECT value FROM json_each(?3))`;
+  return db.values(
+    `WITH edge (ms) AS (VALUES (0), (${windowMs['7d']}), (${windowMs['30d']}))
+     SELECT DISTINCT w.profile_id FROM ${from} AND t.at_ms > ?1 - edge.ms AND t.at_ms <= ?2 - edge.ms`,
+    [Math.min(keptMs, nowMs), Math.max(keptMs, nowMs), ...(among === undefined ? [] : [JSON.stringify(among)])],
+  );
+}
 
 /** Sums over the trades of one wallet on one chain inside a window. USD; `costUsd` is the cost of what was sold (margin on perps). */
 export interface WindowFigures {

@@ -1,13 +1,6 @@
 import { isObject } from '../../api/json.ts';
-import {
-  type FileRow,
-  missingColumns,
-  type ReadEvent,
-  type ReadFailure,
-  type RowReader,
-  readCells,
-  rejected,
-} from './read-rows.ts';
+import { usageError } from '../../errors.ts';
+import { type FileRow, type ReadEvent, type RowReader, readCells, rejected } from './read-rows.ts';
 import { groupBy, type Trade } from './trade.ts';
 import { readNumber, readPositive, readTime, readTradeText } from './trade-text.ts';
 
@@ -59,18 +52,32 @@ interface Part {
  * (`Long > Short`) is two trades. Coins named `@107` or `PURR/USDC` are spot; the fee of a buy is taken from the coins bought.
  * The value is price times size; leverage, which fills do not say, is 1.
  */
-export function hyperliquidFillsReader(): RowReader {
+export function hyperliquidFillsReader(file: string): RowReader {
   const fills: Fill[] = [];
   const items = { count: 0, isAnyNamed: false };
   return {
-    start: (columns) => missingColumns('hyperliquid-fills', Object.values(csvColumns), columns),
+    start: (columns) => {
+      const wanted = Object.values(csvColumns);
+      const missing = wanted.filter((column) => !columns.includes(column));
+      if (missing.length > 0)
+        throw usageError(
+          `${file}: the file has no column ${missing.join(', ')}`,
+          `The preset hyperliquid-fills reads ${wanted.join(', ')}.`,
+        );
+    },
     read(row) {
       const fill = readFill(row);
       if ('reason' in fill) return [rejected(row, fill.reason)];
       fills.push(fill);
       return [];
     },
-    finish: () => (items.count > 0 && !items.isAnyNamed ? [noAccount] : sortFills(fills).flatMap(readParts)),
+    finish: () => {
+      if (items.count === 0 || items.isAnyNamed) return sortFills(fills).flatMap(readParts);
+      throw usageError(
+        `${file}: the document holds no fills that name their account`,
+        'Give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each.',
+      );
+    },
     splitItem: (item) =>
       listFills(item).map((fill) => {
         items.count += 1;
@@ -88,12 +95,6 @@ function listFills(item: unknown): unknown[] {
   const request = isObject(item['request']) ? item['request'] : {};
   return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
 }
-
-const noAccount: ReadFailure = {
-  kind: 'fatal',
-  message: 'the document holds no fills that name their account',
-  hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
-};
 
 function readFill(row: FileRow): Fill | { reason: string } {
   const texts = { ...csvColumns } as Record<FillField, string>;

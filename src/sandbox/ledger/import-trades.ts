@@ -3,8 +3,8 @@ import { getMeta, offsetKey, setMeta, setWorldOffset, worldOffset } from '../db/
 import { countRows, type Db } from '../db/store.ts';
 import { ensureWorld, isUntouched } from '../db/world.ts';
 import { addTrades } from './add-trades.ts';
+import { keepTotals } from './figures.ts';
 import type { ReadEvent, RejectedRow } from './read-rows.ts';
-import { keepTotals } from './totals.ts';
 import type { Trade } from './trade.ts';
 
 export interface ImportReport {
@@ -144,7 +144,6 @@ export async function* readBatches(
   let lastLine = -1;
   for await (const read of events)
     for (const event of read) {
-      if (event.kind === 'fatal') throw usageError(`${name}: ${event.message}`, event.hint);
       const line = event.kind === 'rejected' ? event.row.line : event.line;
       // A fill that crosses zero is two trades of one row.
       if (line !== lastLine) counts.rows += 1;

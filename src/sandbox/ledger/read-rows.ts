@@ -19,26 +19,15 @@ export interface RejectedRow {
   text: string;
 }
 
-export interface ReadFailure {
-  kind: 'fatal';
-  message: string;
-  hint: string;
-}
-
-/**
- * What reading a file yields. A row is a trade (a fill that crosses zero is two), or rejected with its reason. After `fatal` nothing
- * follows.
- */
-export type ReadEvent =
-  | { kind: 'trade'; line: number; trade: Trade }
-  | { kind: 'rejected'; row: RejectedRow }
-  | ReadFailure;
+/** What reading a file yields. A row is a trade (a fill that crosses zero is two), or rejected with its reason. */
+export type ReadEvent = { kind: 'trade'; line: number; trade: Trade } | { kind: 'rejected'; row: RejectedRow };
 
 /** Turns rows into trades; may hold rows back until later ones have come. */
 export interface RowReader {
-  /** Looks at a CSV's header, and says why the file cannot be read, if so. */
-  start: (columns: string[]) => ReadFailure | undefined;
+  /** Looks at a CSV's header. Errors: `usage` if a column is missing. */
+  start: (columns: string[]) => void;
   read: (row: FileRow) => ReadEvent[];
+  /** The trades of rows that were held back. Errors: `usage` if the file can be none of its kind. */
   finish: () => ReadEvent[];
   /** The rows of an item of a JSON array; absent if the reader accepts none. */
   splitItem?: (item: unknown) => FileRow[];
@@ -48,18 +37,7 @@ export function rejected({ line, place, text }: Omit<RejectedRow, 'reason'>, rea
   return { kind: 'rejected', row: { line, place, reason, text } };
 }
 
-export function missingColumns(
-  preset: string,
-  wanted: readonly string[],
-  found: readonly string[],
-): ReadFailure | undefined {
-  const missing = wanted.filter((column) => !found.includes(column));
-  if (missing.length === 0) return undefined;
-  const message = `the file has no column ${missing.join(', ')}`;
-  return { kind: 'fatal', message, hint: `the preset ${preset} reads ${wanted.join(', ')}` };
-}
-
-/** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readLines`. */
+/** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readLines` and of the reader. */
 export async function* readFileRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
   if (file.head.trimStart().startsWith('{'))
     for await (const lines of readLines(file)) yield lines.flatMap((line) => readNdjson(line, reader));
@@ -94,8 +72,7 @@ async function* readTableRows(file: TextFile, reader: RowReader): AsyncGenerator
       if (reason !== undefined) events.push(rejected({ line, place, text }, reason));
       else if (columns === undefined) {
         columns = readColumns(row, file);
-        const fatal = reader.start(columns);
-        if (fatal !== undefined) return yield [...events, fatal];
+        reader.start(columns);
       } else {
         const named: Record<string, string> = byName([]);
         for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';

@@ -1,15 +1,16 @@
 import type { Chain } from '../../api/chain.ts';
+import { usageError } from '../../errors.ts';
 import { type FileBytes, openTextFile, readItems, type TextFile } from '../../lib/files/text-file.ts';
 import { written } from '../../lib/quoted.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
-import { type FileRow, type ReadEvent, type ReadFailure, type RowReader, readFileRows, rejected } from './read-rows.ts';
+import { type FileRow, type ReadEvent, type RowReader, readFileRows, rejected } from './read-rows.ts';
 import { fieldNames, readTradeText, type TradeField, type TradeText, tradeFields } from './trade-text.ts';
 
 /** Files that import as they are, each with the chain of all its trades. */
 const presets = {
   'hyperliquid-fills': { chain: 'hyperliquid', reader: hyperliquidFillsReader },
   pumpfun: { chain: 'solana', reader: pumpfunReader },
-} as const satisfies Record<string, { chain: Chain; reader: () => RowReader }>;
+} as const satisfies Record<string, { chain: Chain; reader: (file: string) => RowReader }>;
 
 type PresetName = keyof typeof presets;
 
@@ -23,51 +24,44 @@ export interface ReadOptions {
 
 /**
  * The trades of a file and what became of its other rows, in the order of the file. The first character tells the format: `{` NDJSON, `[` a
- * JSON array, else CSV or TSV. Memory: one batch; all rows for hyperliquid-fills. Errors: those of `openTextFile`, `readLines`, `readItems`.
+ * JSON array, else CSV or TSV. Memory: one batch; all rows for hyperliquid-fills. Errors: `usage` for options or columns that do not fit the
+ * file; those of `openTextFile`, `readLines`, `readItems`.
  */
 export async function* readTrades(
   source: FileBytes,
   options: ReadOptions,
 ): AsyncGenerator<readonly ReadEvent[], void, void> {
-  const reader = chooseReader(options);
-  if ('kind' in reader) return yield [reader];
+  const reader = chooseReader(source.name, options);
   const file = await openTextFile(source);
-  for await (const events of file.isArray ? readDocument(file, reader) : readFileRows(file, reader)) {
-    yield events;
-    if (events.at(-1)?.kind === 'fatal') return;
-  }
+  yield* file.isArray ? readDocument(file, reader) : readFileRows(file, reader);
   yield reader.finish();
 }
 
-function chooseReader({ chain, preset, map }: ReadOptions): RowReader | ReadFailure {
-  if (preset === undefined) return mappedReader({ chain, map });
+function chooseReader(file: string, { chain, preset, map }: ReadOptions): RowReader {
+  if (preset === undefined) return mappedReader({ file, chain, map });
   if (Object.keys(map).length > 0)
-    return { kind: 'fatal', message: `the preset ${preset} has its own columns`, hint: 'omit --map or --preset' };
+    throw usageError(`${file}: the preset ${preset} has its own columns`, 'Omit --map or --preset.');
   const { chain: own, reader } = presets[preset];
-  if (chain !== undefined && chain !== own) {
-    const message = `the preset ${preset} holds trades on ${own}, not ${chain}`;
-    return { kind: 'fatal', message, hint: `--chain ${own}` };
-  }
-  return reader();
+  if (chain !== undefined && chain !== own)
+    throw usageError(`${file}: the preset ${preset} holds trades on ${own}, not ${chain}`, `Use --chain ${own}.`);
+  return reader(file);
 }
 
-async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<ReadEvent[]> {
-  const { splitItem } = reader;
-  if (splitItem === undefined) return yield [noDocument];
-  for (const item of await readItems(file)) yield splitItem(item).flatMap((row) => reader.read(row));
+async function* readDocument(file: TextFile, { splitItem, read }: RowReader): AsyncGenerator<ReadEvent[]> {
+  if (splitItem === undefined)
+    throw usageError(
+      `${file.name}: a JSON document is not a list of trades here`,
+      'Give one JSON object a line (NDJSON), or --preset hyperliquid-fills for recorded answers.',
+    );
+  for (const item of await readItems(file)) yield splitItem(item).flatMap(read);
 }
-
-const noDocument: ReadFailure = {
-  kind: 'fatal',
-  message: 'a JSON document is not a list of trades here',
-  hint: 'give one JSON object a line (NDJSON), or --preset hyperliquid-fills for recorded answers',
-};
 
 /** Every pump.fun token is minted with a supply of one thousand million. */
 const pumpfunSupply = '1000000000';
 
-function pumpfunReader(): RowReader {
+function pumpfunReader(file: string): RowReader {
   return mappedReader({
+    file,
     chain: 'solana',
     map: {
       ts: 'time',
@@ -84,6 +78,8 @@ function pumpfunReader(): RowReader {
 }
 
 interface MappedOptions {
+  /** For errors. */
+  file: string;
   chain: Chain | undefined;
   map: Record<string, string>;
   /** Values of every row that no column has. */
@@ -107,7 +103,10 @@ function mappedReader(options: MappedOptions): RowReader {
     return columns;
   };
   return {
-    start: (keys) => checkMap(keys, options.map) ?? checkRequired(keys, findKnown(keys), options),
+    start: (keys) => {
+      checkMap(keys, options);
+      checkRequired(keys, findKnown(keys), options);
+    },
     read: (row) => [readRow(row, findKnown(row.columns), options)],
     finish: () => [],
   };
@@ -152,20 +151,20 @@ function findColumns(keys: string[], map: Record<string, string>): Columns {
   return columns;
 }
 
-function checkMap(keys: string[], map: Record<string, string>): ReadFailure | undefined {
+function checkMap(keys: string[], { file, map }: MappedOptions): void {
   for (const [column, name] of Object.entries(map)) {
     const flag = `--map ${column}=${name}`;
-    if (findField(name) === undefined) {
-      const hint = `write it as --map <column>=<field>; fields: ${tradeFields.join(', ')}`;
-      return { kind: 'fatal', message: `${flag}: "${name}" is not a field of a trade`, hint };
-    }
+    if (findField(name) === undefined)
+      throw usageError(
+        `${file}: ${flag}: "${name}" is not a field of a trade`,
+        `Write it as --map <column>=<field>; fields: ${tradeFields.join(', ')}.`,
+      );
     if (!keys.includes(column))
-      return { kind: 'fatal', message: `${flag}: the file has no column "${column}"`, hint: listColumns(keys) };
+      throw usageError(`${file}: ${flag}: the file has no column "${column}"`, listColumns(keys));
   }
-  return undefined;
 }
 
-function checkRequired(keys: string[], columns: Columns, { chain, constants }: MappedOptions): ReadFailure | undefined {
+function checkRequired(keys: string[], columns: Columns, { file, chain, constants }: MappedOptions): void {
   const given: Columns = { ...constants, ...columns };
   if (chain !== undefined) given.chain ??= chain;
   if (given.priceUsd !== undefined) given.usd ??= given.priceUsd;
@@ -173,17 +172,16 @@ function checkRequired(keys: string[], columns: Columns, { chain, constants }: M
   if (given.symbol !== undefined && (chain === 'hyperliquid' || columns.chain !== undefined))
     given.token ??= given.symbol;
   const missing = requiredFields.filter((field) => given[field] === undefined);
-  if (missing.length === 0) return undefined;
-  return {
-    kind: 'fatal',
-    message: `the file has no column for ${missing.join(', ')}`,
-    hint: `name it with --map <column>=${missing[0]}; ${listColumns(keys)}`,
-  };
+  if (missing.length > 0)
+    throw usageError(
+      `${file}: the file has no column for ${missing.join(', ')}`,
+      `Name it with --map <column>=${missing[0]}. ${listColumns(keys)}`,
+    );
 }
 
 /** The columns of a file. A single one is not what a file of trades has, and may be anything. */
 function listColumns(keys: string[]): string {
   return keys.length === 1
-    ? 'it has one column only: is it a file of trades?'
-    : `its columns: ${written(keys.join(', '))}`;
+    ? 'It has one column only: is it a file of trades?'
+    : `Its columns: ${written(keys.join(', '))}`;
 }

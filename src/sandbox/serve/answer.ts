@@ -1,8 +1,12 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { decodeRequest } from '../../api/request.ts';
-import { moreChains, storedNow } from '../db/settings.ts';
-import type { Db } from '../db/store.ts';
+import type { Transport } from '../../client/transport.ts';
+import type { SandboxOptions } from '../../lib/io.ts';
+import { keepSettings, moreChains, storedNow } from '../db/settings.ts';
+import { type Db, openDb } from '../db/store.ts';
+import { ensureWorld } from '../db/world.ts';
+import { refreshTotals } from '../ledger/figures.ts';
 import {
   bodyTooLarge,
   cutQuery,
@@ -20,10 +24,32 @@ import {
 } from '../service/handler.ts';
 import { routesUnder } from '../service/routes.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   db: Db;
   now: () => number;
   wire: WireNames;
+}
+
+/** The sandbox inside this process: no port, state in one file, which is made with the demo world if absent. */
+export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<Transport> {
+  const db = openDb(file);
+  ensureWorld(db, now(), 'demo');
+  refreshTotals(db, storedNow(db, now()));
+  keepSettings(db, { serviceName, layout });
+  const answer = answerer({ db, now, wire });
+  return {
+    send: async ({ method, url, headers, body = '' }) => {
+      const { text, ...rest } = await answer({
+        method,
+        origin: url.origin,
+        target: url.pathname + url.search,
+        authorization: headers['authorization'],
+        body: () => body,
+      });
+      return { ...rest, text, bytes: Buffer.byteLength(text) };
+    },
+    close: async () => db.close(),
+  };
 }
 
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */

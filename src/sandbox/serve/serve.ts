@@ -6,7 +6,7 @@ import type { Io } from '../../lib/io.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, storedNow, type Wire } from '../db/settings.ts';
 import { ensureWorld } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
-import { refreshTotals } from '../ledger/totals.ts';
+import { refreshTotals } from '../ledger/figures.ts';
 import type { IncomingRequest, ServedAnswer } from '../service/handler.ts';
 import { allRoutes } from '../service/routes.ts';
 import { answerer } from './answer.ts';

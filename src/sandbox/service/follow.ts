@@ -1,8 +1,7 @@
 import type * as endpoints from '../../api/follow.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { type FollowEdge, follow, unfollow } from './follows.ts';
 import { type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
-import { findProfile, findWallets, trackedFrom } from './identifiers.ts';
+import { findProfile, findWallets, startTracking, trackedFrom } from './identifiers.ts';
 import { readProfiles } from './profiles.ts';
 
 /** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */
@@ -49,11 +48,34 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
       }
     }
     for (const { unfollows, edges } of steps) {
-      if (unfollows) unfollow(db, edges, partner);
-      else follow(db, edges, call);
+      if (unfollows) unfollow(call, edges);
+      else follow(call, edges);
     }
     return { targetProfiles: readProfiles(call, [...touched]) };
   });
+}
+
+/** A follower and a followed profile, by profile id. */
+type FollowEdge = readonly [followerId: string, targetId: string];
+
+/** Follows in one partner's graph; existing follows stay as they are, new targets begin to be tracked. */
+function follow({ db, partner, nowMs }: SandboxCall, edges: readonly FollowEdge[]): void {
+  db.run(
+    `INSERT OR IGNORE INTO follow (partner_id, follower_id, target_id, at_ms)
+     SELECT ?, value ->> 0, value ->> 1, ? FROM json_each(?)`,
+    // In the order of the table: neighbors are on one page.
+    [partner.id, nowMs, `[${edges.map((edge) => JSON.stringify(edge)).sort()}]`],
+  );
+  startTracking(db, [...new Set(edges.map(([, targetId]) => targetId))], nowMs);
+}
+
+/** Stops following in one partner's graph; profiles that are not followed are skipped. */
+function unfollow({ db, partner }: SandboxCall, edges: readonly FollowEdge[]): void {
+  db.run(
+    `DELETE FROM follow
+     WHERE partner_id = ? AND (follower_id, target_id) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
+    [partner.id, JSON.stringify(edges)],
+  );
 }
 
 /** The profiles of all wallets that are named, read at once; new ones that are followed are tracked from the start. */

@@ -1,8 +1,15 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import type * as endpoints from '../../api/leaderboard.ts';
 import { secondsOf } from '../db/settings.ts';
-import { type BoardQuery, listCommenters, rankProfiles, readFigures, type WindowFigures } from '../ledger/figures.ts';
-import { type Timeframe, windowMs } from '../ledger/totals.ts';
+import {
+  type BoardQuery,
+  listCommenters,
+  rankProfiles,
+  readFigures,
+  type Timeframe,
+  type WindowFigures,
+  windowMs,
+} from '../ledger/figures.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { defaultLimits, type Handler, type SandboxCall } from './handler.ts';
 import { findProfile, followedByViewers } from './identifiers.ts';

@@ -1,6 +1,6 @@
 import type * as endpoints from '../../api/profile.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { type FollowSide, followPage } from './follows.ts';
+import type { SqlValue } from '../db/store.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 import { findProfile, startTracking } from './identifiers.ts';
 import { readProfiles } from './profiles.ts';
@@ -12,17 +12,52 @@ export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses
 };
 
 /** GET /v1/addresses/{identifier}/followers: latest follow first; `cursor` is null at the end. */
-export const followers: Handler<typeof endpoints.followers> = (input, call) => page('followers', input, call);
+export const followers: Handler<typeof endpoints.followers> = (input, call) => followPage('followers', input, call);
 
 /** GET /v1/addresses/{identifier}/follows: latest follow first; `cursor` is null at the end. */
-export const follows: Handler<typeof endpoints.follows> = (input, call) => page('follows', input, call);
+export const follows: Handler<typeof endpoints.follows> = (input, call) => followPage('follows', input, call);
 
-function page(side: FollowSide, input: Parameters<typeof followers>[0], call: SandboxCall) {
+/**
+ * Those who follow a profile in this partner's graph, or those it follows, the latest follow first, ties by profile id; `cursor` is where the
+ * next page begins, `null` at the end. A follow made meanwhile comes before the first page, so no profile is shown twice and none is missed.
+ * Errors: ServiceRefusal 400 for an invalid cursor.
+ */
+function followPage(side: 'followers' | 'follows', input: Parameters<typeof followers>[0], call: SandboxCall) {
   const { identifier, cursor, limit = defaultLimits.profiles } = input;
   const { db, partner } = call;
   const profileId = findProfile(db, identifier, partner);
-  const shown = followPage(db, { partner, profileId, side, limit, cursor });
-  return { items: readProfiles(call, shown.ids), cursor: shown.cursor };
+  const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const params: SqlValue[] = [partner.id, profileId, ...(after === undefined ? [] : [after.atMs, after.id]), limit + 1];
+  const rows = db.all<Place>(
+    `SELECT ${shown} AS id, at_ms AS atMs FROM follow WHERE partner_id = ? AND ${fixed} = ?
+     ${after === undefined ? '' : `AND (at_ms, ${shown}) < (?, ?)`} ORDER BY at_ms DESC, ${shown} DESC LIMIT ?`,
+    params,
+  );
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const items = readProfiles(
+    call,
+    page.map(({ id }) => id),
+  );
+  return { items, cursor: last !== undefined && rows.length > limit ? writeCursor(last) : null };
+}
+
+interface Place {
+  id: string;
+  atMs: number;
+}
+
+function writeCursor({ atMs, id }: Place): string {
+  return Buffer.from(`${atMs}:${id}`).toString('base64url');
+}
+
+function readCursor(cursor: string): Place {
+  const [, atMs, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const place = atMs === undefined || id === undefined ? undefined : { atMs: Number(atMs), id };
+  if (place === undefined || writeCursor(place) !== cursor)
+    throw new ServiceRefusal(400, `cursor ${JSON.stringify(cursor)}: not one that this list gave`);
+  return place;
 }
 
 /**

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Db } from '../../../../src/sandbox/db/store.ts';
-import { rankProfiles, readFigures } from '../../../../src/sandbox/ledger/figures.ts';
-import { keepTotals } from '../../../../src/sandbox/ledger/totals.ts';
+import { keepTotals, rankProfiles, readFigures } from '../../../../src/sandbox/ledger/figures.ts';
 import { serve } from '../../../../src/sandbox/serve/serve.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 import { dayMs, largeNow, largeWorld } from '../../../support/large-world.ts';

@@ -105,10 +105,8 @@ describe('hyperliquid fills', () => {
   test('a plain list is read when its fills name their user', async () => {
     const options = { preset: 'hyperliquid-fills' } as const;
     expect((await read(JSON.stringify([fill({ user: wallet })]), options)).trades).toHaveLength(1);
-    expect((await read(JSON.stringify([fill({})]), options)).fatal[0]).toContain('no fills that name their account');
-    expect((await read('[]', { ...options, chain: 'base' })).fatal[0]).toContain(
-      'holds trades on hyperliquid, not base',
-    );
+    await expect(read(JSON.stringify([fill({})]), options)).rejects.toThrow('no fills that name their account');
+    await expect(read('[]', { ...options, chain: 'base' })).rejects.toThrow('holds trades on hyperliquid, not base');
   });
 
   test('the recorded answer: 500 fills, each starting where the last ended', async () => {

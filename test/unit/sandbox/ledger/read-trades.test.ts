@@ -196,17 +196,18 @@ describe('a CSV', () => {
 
   test('is refused as a whole when a column is missing or the map is wrong', async () => {
     const body = `\n${row('1700000001')}\n`;
-    expect((await read(header.replace('usd', 'money') + body)).fatal).toEqual([
-      'the file has no column for usd | name it with --map <column>=usd; its columns: time, trader, token, side, amount, money',
-    ]);
-    expect((await read(header + body, {})).fatal[0]).toContain('no column for chain');
-    expect((await read(header + body, { chain: 'base', map: { cost: 'usd' } })).fatal[0]).toContain(
-      '--map cost=usd: the file has no column "cost"',
+    await expect(read(header.replace('usd', 'money') + body)).rejects.toMatchObject({
+      message: 'file: the file has no column for usd',
+      hint: 'Name it with --map <column>=usd. Its columns: time, trader, token, side, amount, money',
+    });
+    await expect(read(header + body, {})).rejects.toThrow('no column for chain');
+    await expect(read(header + body, { chain: 'base', map: { cost: 'usd' } })).rejects.toThrow(
+      'file: --map cost=usd: the file has no column "cost"',
     );
-    expect((await read(header + body, { chain: 'base', map: { a: 'b' } })).fatal[0]).toContain(
+    await expect(read(header + body, { chain: 'base', map: { a: 'b' } })).rejects.toThrow(
       '--map a=b: "b" is not a field of a trade',
     );
-    expect((await read(header + body, { preset: 'pumpfun' })).fatal[0]).toContain('--map');
+    await expect(read(header + body, { preset: 'pumpfun' })).rejects.toThrow('--map ts=time');
   });
 
   test('cut off in its gzip is refused', async () => {
@@ -216,7 +217,7 @@ describe('a CSV', () => {
   });
 
   test('that is empty has no trades', async () => {
-    expect(await read('')).toEqual({ trades: [], lines: [], rejected: [], fatal: [] });
+    expect(await read('')).toEqual({ trades: [], lines: [], rejected: [] });
   });
 });
 
@@ -237,7 +238,7 @@ describe('NDJSON', () => {
   });
 
   test('a JSON document is only read by the preset for it', async () => {
-    expect((await read(`[${line({})}]`)).fatal[0]).toContain('give one JSON object a line (NDJSON)');
+    await expect(read(`[${line({})}]`)).rejects.toThrow('a JSON document is not a list of trades here');
     await expect(read('[{', { preset: 'hyperliquid-fills' })).rejects.toThrow(
       'file: starts with [ and is not a JSON array: Expected property',
     );
