@@ -4,7 +4,7 @@ import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/directories.ts';
-import type { Service } from '../../lib/config/settings.ts';
+import { resolveService } from '../../lib/config/settings.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { openNetwork } from '../../lib/transport.ts';
 import { createActivityApp } from '../../pages/activity-app.ts';
@@ -66,11 +66,13 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     signal: stop.signal,
     findRequest: requests.findByAnswer,
   });
+  const choice = { context: undefined, sandbox: false, baseUrl: url };
+  const own = resolveService(choice, { SOTRA_API_KEY: keys[0] }, { contexts: {} });
   const service = openServiceRoutes({
     endpoints,
     views: await context.views(),
     commandStart,
-    service: makeService(options),
+    service: { ...own, wire },
     context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {
@@ -113,23 +115,5 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       await Promise.all([page.close(), watching, service.close()]);
       if (io.transport === undefined) await http.close();
     },
-  };
-}
-
-function makeService({ url, keys, wire }: SandboxPageOptions): Service {
-  return {
-    context: undefined,
-    kind: 'http',
-    baseUrl: url,
-    baseUrlSource: 'sandbox',
-    apiKey: keys[0] ?? null,
-    keySource: 'sandbox',
-    keySuffix: keys[0]?.slice(-4) ?? null,
-    keyStore: null,
-    isElsewhere: false,
-    keyProblem: undefined,
-    serviceName: undefined,
-    layout: 'five-line',
-    wire,
   };
 }

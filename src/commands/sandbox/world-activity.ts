@@ -1,5 +1,5 @@
 import { isHttpAddress } from '../../api/http-address.ts';
-import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
 import { signedHeader } from '../../api/webhook-signature.ts';
 import { curlLine, deliveryRequest } from '../../client/preview.ts';
 import { hideUrlSecrets } from '../../client/secrets.ts';
@@ -61,6 +61,9 @@ interface EventRow {
   body: string;
   atMs: number;
   uid: string;
+  /** The transaction or the comment that it is about. */
+  tx: string | null;
+  comment: string | null;
 }
 interface AttemptRow {
   id: number;
@@ -82,15 +85,13 @@ interface AttemptRow {
 const tradeSql = `SELECT t.id, t.chain, t.wallet, t.token, k.symbol, t.side, t.amount, t.usd, t.at_ms AS atMs, t.tx
   FROM trade t LEFT JOIN token k ON k.chain = t.chain AND k.address = t.token`;
 const commentSql = 'SELECT id, wallet, text, trade_id AS tradeId, at_ms AS atMs FROM comment';
-const eventSql = `SELECT e.seq, e.id, e.type, e.body, e.at_ms AS atMs, w.uid FROM event e JOIN webhook w ON w.id = e.webhook_id`;
+const eventSql = `SELECT e.seq, e.id, e.type, e.body, e.at_ms AS atMs, w.uid,
+    CASE e.type WHEN 'copyswap' THEN e.body ->> '$.copyswapTrade.transactionHash'
+      WHEN 'new-feed-item' THEN e.body ->> '$.feedItem.metadata.trades[0].transactionHash' END AS tx,
+    CASE e.type WHEN 'comment-created' THEN e.body ->> '$.comment.uid' END AS comment
+  FROM event e JOIN webhook w ON w.id = e.webhook_id`;
 const attemptSql = `SELECT d.id, d.state, d.tries, d.status, d.error, d.ms, d.at_ms AS tryMs, d.due_ms AS nextMs, e.type, e.id AS eventId, e.at_ms AS eventMs, w.uid,
   w.destination_url AS url, w.secret FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`;
-
-interface SeenTry {
-  row: ActivityRow;
-  /** `null` before it was made. */
-  tryMs: number | null;
-}
 
 /** How long Send again waits for the answer of a target, and the pause between two looks. */
 const [answerMs, napMs] = [5000, 50];
@@ -102,10 +103,7 @@ const maxFound = 200;
 export function openWorldActivity({ db, now, live, commandStart, sleep, signal, findRequest }: WorldActivityOptions) {
   /** The oldest first; a row that changes stays in its place. */
   const rows = new Map<string, ActivityRow>();
-  /** The tries of each delivery that were seen, the oldest first: the database keeps only the last one. */
-  const tries = new Map<number, SeenTry[]>();
-  const newest = (table: string, column = 'id') =>
-    db.get<{ n: number | null }>(`SELECT max(${column}) AS n FROM ${table}`)?.n ?? 0;
+  const newest = (table: string, column = 'id') => db.value<number>(`SELECT max(${column}) FROM ${table}`) ?? 0;
   const begin = () => ({ trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 });
   let hasStarted = false;
   let seen = begin();
@@ -119,22 +117,20 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     dropOldest(rows, maxListed);
     live.add('row', next);
   };
-  /** A delivery that was tried again has a new row. */
+  /** A row for each try of a delivery that was seen, the oldest first: the database keeps only the last one. */
+  const triesOf = (attempt: AttemptRow): ActivityRow[] => {
+    const last = attemptRow(attempt);
+    const earlier = [...rows.values()].filter(({ id }) => id.startsWith(`attempt-${attempt.id}-`) && id !== last.id);
+    return [...earlier, last];
+  };
   const putTry = (attempt: AttemptRow) => {
-    const seenTries = tries.get(attempt.id) ?? [];
-    const last = seenTries.at(-1);
-    const isNew = last === undefined || (last.tryMs !== null && last.tryMs !== attempt.tryMs);
-    if (isNew && last !== undefined) put({ ...last.row, waiting: false });
-    const number = seenTries.length + Number(isNew);
-    const row = attemptRow(attempt, number);
-    tries.set(attempt.id, [...seenTries.slice(0, number - 1), { row, tryMs: attempt.tryMs }]);
-    dropOldest(tries, maxListed);
-    put(row);
+    const tries = triesOf(attempt);
+    for (const earlier of tries.slice(0, -1)) put({ ...earlier, waiting: false });
+    for (const last of tries.slice(-1)) put(last);
   };
   const look = () => {
     if (newest('trade') < seen.trade || newest('event', 'seq') < seen.event) {
       rows.clear();
-      tries.clear();
       seen = begin();
       live.add('load', null);
     }
@@ -144,9 +140,7 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     const comments = db.all<CommentRow>(after(commentSql, 'at_ms', seen.commentMs));
     const events = db.all<EventRow>(after(eventSql, 'e.seq', seen.event));
     const attempts = db.all<AttemptRow>(after(attemptSql, 'd.id', seen.attempt));
-    const waiting = [...rows.values()].flatMap(({ id, waiting: isWaiting }) =>
-      isWaiting ? [readAttemptId(id).delivery] : [],
-    );
+    const waiting = [...rows.values()].flatMap(({ id, waiting: isWaiting }) => (isWaiting ? [readDelivery(id)] : []));
     const changed = db.all<AttemptRow>(`${attemptSql} WHERE d.id IN (SELECT value FROM json_each(?))`, [
       JSON.stringify(waiting),
     ]);
@@ -166,23 +160,22 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
 
   const findTrade = (where: string, value: number | string | null) =>
     db.get<TradeRow>(`${tradeSql} WHERE ${where} = ?`, [value]);
-  const findComment = (id: string | undefined) =>
-    id === undefined ? undefined : db.get<CommentRow>(`${commentSql} WHERE id = ?`, [id]);
-  const triesOf = (attempt: AttemptRow) => tries.get(attempt.id)?.map(({ row }) => row) ?? [attemptRow(attempt, 1)];
-  const attemptsOf = (eventId: string) =>
-    db.all<AttemptRow>(`${attemptSql} WHERE e.id = ?`, [eventId]).flatMap(triesOf);
-  /** Events that name a text, such as a transaction or a comment, and were caused by it. */
-  const eventsOf = (text: string, isCause: (event: EventRow) => boolean) =>
+  const findComment = (where: string, value: number | string | null) =>
+    db.get<CommentRow>(`${commentSql} WHERE ${where} = ?`, [value]);
+  const findEvent = (id: string) => db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [id]);
+  const findAttempts = (where: string, value: number | string) =>
+    db.all<AttemptRow>(`${attemptSql} WHERE ${where} = ?`, [value]);
+  /** Events that were caused by a transaction or a comment. */
+  const eventsOf = (cause: 'tx' | 'comment', text: string) =>
     db
-      .all<EventRow>(`${eventSql} WHERE instr(e.body, ?) > 0 ORDER BY e.seq LIMIT ${maxFound}`, [text])
-      .filter(isCause)
+      .all<EventRow>(`${eventSql} WHERE instr(e.body, ?) > 0 AND ${cause} = ? ORDER BY e.seq LIMIT ${maxFound}`, [
+        text,
+        text,
+      ])
       .map(eventRow);
-  const causeOf = (event: EventRow): ActivityRow | undefined => {
-    const { comment, tx } = readCause(event);
-    const found = findComment(comment);
-    if (found !== undefined) return commentRow(found);
-    const trade = tx === undefined ? undefined : findTrade('t.tx', tx);
-    return trade && tradeRow(trade);
+  const causesOf = ({ comment, tx }: EventRow): ActivityRow[] => {
+    const [found, trade] = [findComment('id', comment), findTrade('t.tx', tx)];
+    return [...(found ? [commentRow(found)] : []), ...(trade ? [tradeRow(trade)] : [])];
   };
   const known = (row: ActivityRow): ActivityRow => rows.get(row.id) ?? row;
   const describe = (row: ActivityRow, detail: Partial<ActivityDetail>): ActivityDetail => {
@@ -194,17 +187,17 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     if (kind === 'trade') {
       const trade = findTrade('t.id', Number(key));
       if (trade === undefined) throw usageError(`trade ${key}: does not exist`);
-      const comment = db.get<CommentRow>(`${commentSql} WHERE trade_id = ?`, [trade.id]);
-      const events = trade.tx === null ? [] : eventsOf(trade.tx, (each) => readCause(each).tx === trade.tx);
+      const comment = findComment('trade_id', trade.id);
+      const events = trade.tx === null ? [] : eventsOf('tx', trade.tx);
       const after = [...(comment ? [commentRow(comment)] : []), ...events];
       return describe(tradeRow(trade), { facts: tradeFacts(trade), chain: { before: [], after } });
     }
     if (kind === 'comment') {
-      const comment = findComment(key);
+      const comment = findComment('id', key);
       if (comment === undefined) throw usageError(`comment ${key}: does not exist`);
       const [request, trade] = [findRequest(comment.id), findTrade('t.id', comment.tradeId)];
       const before = [...(trade ? [tradeRow(trade)] : []), ...(request ? [request] : [])];
-      const after = eventsOf(comment.id, (each) => readCause(each).comment === comment.id);
+      const after = eventsOf('comment', comment.id);
       const facts = [
         ['Comment', comment.id],
         ['By', comment.wallet],
@@ -213,35 +206,31 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
       return describe(commentRow(comment), { facts, chain: { before, after } });
     }
     if (kind === 'event') {
-      const event = db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [key]);
+      const event = findEvent(key);
       if (event === undefined) throw usageError(`event ${key}: does not exist`);
-      const cause = causeOf(event);
+      const attempts = findAttempts('e.id', key);
       return describe(eventRow(event), {
         facts: [
           ['Event id', event.id],
           ['Webhook', event.uid],
         ],
         request: showBody(event.body),
-        ...describeSending(db.get<AttemptRow>(`${attemptSql} WHERE e.id = ?`, [event.id]), event),
-        chain: { before: cause ? [cause] : [], after: attemptsOf(event.id) },
+        ...describeSending(attempts[0], event),
+        chain: { before: causesOf(event), after: attempts.flatMap(triesOf) },
       });
     }
-    const { delivery, number } = readAttemptId(id);
-    const attempt = db.get<AttemptRow>(`${attemptSql} WHERE d.id = ?`, [delivery]);
-    const event = attempt && db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [attempt.eventId]);
-    const made = attempt && triesOf(attempt);
-    const row = made?.[number - 1];
-    if (attempt === undefined || event === undefined || made === undefined || row === undefined)
+    const [attempt] = findAttempts('d.id', readDelivery(id));
+    const event = attempt && findEvent(attempt.eventId);
+    const tries = attempt ? triesOf(attempt) : [];
+    const index = tries.findIndex((each) => each.id === id);
+    const row = tries[index];
+    if (attempt === undefined || event === undefined || row === undefined)
       throw usageError(`attempt ${key}: is not kept any more`);
-    const cause = causeOf(event);
     return describe(row, {
-      ...showAttempt(attempt, { row, isLast: number === made.length }),
+      ...showAttempt(attempt, { row, isLast: index === tries.length - 1 }),
       request: showBody(event.body),
       ...describeSending(attempt, event),
-      chain: {
-        before: [...(cause ? [cause] : []), eventRow(event), ...made.slice(0, number - 1)],
-        after: made.slice(number),
-      },
+      chain: { before: [...causesOf(event), eventRow(event), ...tries.slice(0, index)], after: tries.slice(index + 1) },
     });
   };
   /** The command lines that send an event again, and its target. */
@@ -258,42 +247,41 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
   /** Sends an event once to another address. */
   const sendTo = async (url: string, attempt: AttemptRow): Promise<SendOutcome> => {
     if (!isHttpAddress(url)) throw usageError(`target ${url.slice(0, 200)}: must be an http or https address`);
-    const body = readBody(attempt);
+    const body = deliveryBody(findEvent(attempt.eventId)?.body ?? '');
     const { ok, status, error } = await sendDelivery(url, body, signedHeader(attempt.secret, body, now()));
     const text = `${ok ? 'Accepted' : 'Not accepted'} by ${hideUrlSecrets(url)}: ${status ?? error}`;
     return { id: null, text, failed: !ok };
   };
   /** The answer of the target, if it comes soon. */
-  const waitForTry = async ({ id, tryMs }: AttemptRow): Promise<SendOutcome> => {
+  const waitForTry = async (before: AttemptRow): Promise<SendOutcome> => {
     const untilMs = now() + answerMs;
     while (now() < untilMs && !signal.aborted) {
-      look();
-      const last = tries.get(id)?.at(-1);
-      if (last !== undefined && last.tryMs !== tryMs && last.tryMs !== null) {
-        const { id: rowId, status, failed } = last.row;
-        return { id: rowId, text: `Sent: ${status}`, failed };
+      const [attempt] = findAttempts('d.id', before.id);
+      if (attempt !== undefined && attempt.tries > before.tries) {
+        putTry(attempt);
+        const { id, status, failed } = attemptRow(attempt);
+        return { id, text: `Sent: ${status}`, failed };
       }
       await sleep(napMs, signal).catch(() => undefined);
     }
     return { id: null, text: 'It is being sent.', failed: false };
   };
-  const readBody = ({ eventId }: AttemptRow) =>
-    deliveryBody(db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [eventId])?.body ?? '');
   const source: ActivitySource = {
     owns: (id) => /^(?:trade|comment|event|attempt)-/.test(id),
     list: async (beforeMs) => ({ rows: beforeMs === undefined ? [...rows.values()].reverse() : [], hasMore: false }),
     look: async (ids) => ids.flatMap((id) => rows.get(id) ?? []),
     show,
     send: async (id, { url }) => {
-      const [where, key] = id.startsWith('attempt-')
-        ? ['d.id', readAttemptId(id).delivery]
-        : ['e.id', id.slice(id.indexOf('-') + 1)];
-      const read = () => db.all<AttemptRow>(`${attemptSql} WHERE ${where} = ?`, [key]);
+      const read = () =>
+        id.startsWith('attempt-')
+          ? findAttempts('d.id', readDelivery(id))
+          : findAttempts('e.id', id.slice('event-'.length));
       const attempts = read();
       const [first] = attempts;
       if (first === undefined) throw usageError(`${id.slice(0, 80)}: does not exist any more`);
       if (url !== undefined && url !== hideUrlSecrets(first.url)) return sendTo(url, first);
-      for (const each of attempts) deliverAgain(db, each.id, now());
+      for (const each of attempts)
+        db.run("UPDATE outbox SET state = 'waiting', due_ms = ? WHERE id = ?", [now(), each.id]);
       // From now on they are waiting, and so looked at.
       for (const each of read()) putTry(each);
       return waitForTry(first);
@@ -305,16 +293,10 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     /** The comment that an answer is about. */
     listCaused: (answer: string): ActivityRow[] => {
       const made = tryParseJson(answer);
-      const comment = findComment(isObject(made) ? String(made['uid']) : undefined);
+      const comment = findComment('id', isObject(made) ? String(made['uid']) : null);
       return comment === undefined ? [] : [known(commentRow(comment))];
     },
   };
-}
-
-/** Makes a delivery due now, with all its tries if it had ended. */
-function deliverAgain(db: Db, seq: number, nowMs: number): void {
-  const sql = `UPDATE outbox SET tries = CASE state WHEN 'waiting' THEN tries ELSE 0 END, state = 'waiting', due_ms = ? WHERE id = ?`;
-  db.run(sql, [nowMs, seq]);
 }
 
 /** Stores an event for each webhook, about the newest buy. Errors: `usage` without a webhook or a buy. */
@@ -325,21 +307,6 @@ export function sendTestEvents(db: Db, nowMs: number): string {
   const atMs = storedNow(db, nowMs);
   for (const webhook of webhooks) storeEvent(db, webhook.id, makeWebhookEvent(db, source, webhook, atMs), atMs);
   return webhooks.length === 1 ? 'Sent to 1 webhook.' : `Sent to ${webhooks.length} webhooks.`;
-}
-
-/** The transaction or the comment that an event is about. */
-function readCause({ body, type }: EventRow): { tx?: string; comment?: string } {
-  const event = parseJson(body);
-  const textIn = (value: unknown, key: string) =>
-    isObject(value) && typeof value[key] === 'string' ? String(value[key]) : undefined;
-  if (!isObject(event)) return {};
-  if (type === 'comment-created') return { comment: textIn(event['comment'], 'uid') ?? '' };
-  const feedItem = event['feedItem'];
-  const metadata = isObject(feedItem) ? feedItem['metadata'] : undefined;
-  const trades = isObject(metadata) && Array.isArray(metadata['trades']) ? metadata['trades'] : [];
-  const trade = type === 'copyswap' ? event['copyswapTrade'] : trades[0];
-  const tx = textIn(trade, 'transactionHash');
-  return tx === undefined ? {} : { tx };
 }
 
 function tradeRow(trade: TradeRow): ActivityRow {
@@ -384,14 +351,15 @@ function eventRow({ id, type, body, atMs, uid }: EventRow): ActivityRow {
 }
 
 /** Ids are `attempt-<number of the delivery>-<number of the try>`. */
-function readAttemptId(id: string): { delivery: number; number: number } {
-  const [, delivery = 0, number = 0] = id.split('-').map(Number);
-  return { delivery, number };
+function readDelivery(id: string): number {
+  return Number(id.split('-')[1]);
 }
 
-function attemptRow(attempt: AttemptRow, number: number): ActivityRow {
+/** The last try of a delivery, or the first one if it was not made yet. */
+function attemptRow(attempt: AttemptRow): ActivityRow {
   const { id, state, tries, status, error, ms, tryMs, type, eventId, eventMs, uid, url } = attempt;
   const isWaiting = state === 'waiting';
+  const number = Math.max(1, tries);
   return {
     id: `attempt-${id}-${number}`,
     kind: 'attempt',

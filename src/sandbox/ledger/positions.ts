@@ -60,38 +60,15 @@ export interface TradeEffect {
   heldMs: number | null;
 }
 
-/** Figures with leverage are on perps only. */
-export interface PositionStats {
-  boughtUSD: number;
-  soldUSD: number;
-  realizedGainsUSD: number;
-  holdingsCostBasisUSD: number;
-  receivedCostBasisUSD: number;
-  holdingReceivedCostBasisUSD: number;
-  isOpen: boolean;
-  unavailable: boolean;
-  boughtUSDWithLeverage?: number;
-  soldUSDWithLeverage?: number;
-  holdingsCostBasisUSDWithLeverage?: number;
-}
-
-/** The position fields of a card, without its trades; the perp fields are absent on spot. */
-export interface PositionFigures {
-  /** Tokens held; on perps the margin part (size divided by leverage). Negative on shorts. */
-  positionAmount: number;
-  positionAmountWithLeverage?: number;
-  perpPositionType?: 'long' | 'short';
-  /** Leverage of the tokens held, or of the last trade if there are none. */
-  perpLeverage?: number;
-  positionStats: PositionStats;
-}
+/** The position fields of a card, without its trades. */
+export type PositionFigures = ReturnType<typeof positionStats>;
 
 /**
  * The position after a trade. `previous` is the newest of this trader, chain, token and direction; if the trade belongs to it, it is
- * changed in place, so that a trade costs no more than the lots it uses up. Source: "Position state" and PositionStats.
+ * changed in place, so that a trade costs no more than the lots it uses up. Source: "Position state".
  */
 export function applyTrade(previous: PositionState | undefined, trade: Trade) {
-  const intent = isEntry(trade) ? 'enter' : 'exit';
+  const intent = (trade.side === 'sell') === (trade.direction === 'short') ? 'enter' : 'exit';
   const openingAmount = unseenAmount(previous, trade);
   if (previous !== undefined && openingAmount < 0) leave(previous, trade, -openingAmount);
   const opened = previous === undefined || (previous.exited && (intent === 'enter' || openingAmount > 0));
@@ -108,17 +85,18 @@ export function applyTrade(previous: PositionState | undefined, trade: Trade) {
 }
 
 /**
- * A position's figures at a price, or at its own last one. `isSuperseded`: it is not the newest of its kind and stays closed, however its
- * rest is priced later. Source: PositionStats and TokenMetadata; assumed: on shorts bought and sold keep the trades' own words.
+ * A position's figures at a price, or at its own last one. Perps have figures with leverage (the others are divided by it), and on shorts
+ * negative amounts. `isSuperseded`: it is not the newest of its kind and stays closed, however its rest is priced later. Source: PositionStats
+ * and TokenMetadata; assumed: on shorts bought and sold keep the trades' own words.
  */
 export function positionStats(
   position: PositionState,
   priceUsd: number | null,
   { isSuperseded = false }: { isSuperseded?: boolean } = {},
-): PositionFigures {
+) {
   const held = sumLots(position);
   const isPerp = position.direction !== null;
-  const stats: PositionStats = {
+  const positionStats = {
     boughtUSD: position.boughtMarginUsd,
     soldUSD: position.soldMarginUsd,
     realizedGainsUSD: position.realizedUsd,
@@ -128,24 +106,21 @@ export function positionStats(
     isOpen: !isSuperseded && isWorthHolding(held.amount * (priceUsd ?? position.lastPriceUsd)),
     unavailable: position.unavailable,
   };
-  if (position.direction === null) return { positionAmount: held.amount, positionStats: stats };
+  if (position.direction === null) return { positionAmount: held.amount, positionStats };
   const sign = position.direction === 'short' && held.amount > 0 ? -1 : 1;
   return {
     positionAmount: sign * held.marginAmount,
     positionAmountWithLeverage: sign * held.amount,
     perpPositionType: position.direction,
+    /** Of the tokens held, or of the last trade if there are none. */
     perpLeverage: held.amount > 0 ? held.amount / held.marginAmount : position.lastLeverage,
     positionStats: {
-      ...stats,
+      ...positionStats,
       boughtUSDWithLeverage: position.boughtUsd,
       soldUSDWithLeverage: position.soldUsd,
       holdingsCostBasisUSDWithLeverage: held.usd,
     },
   };
-}
-
-function isEntry(trade: Trade): boolean {
-  return (trade.side === 'sell') === (trade.direction === 'short');
 }
 
 function isWorthHolding(valueUsd: number): boolean {

@@ -12,12 +12,7 @@ export interface FileRow {
   text: string;
 }
 
-export interface RejectedRow {
-  line: number;
-  place: string;
-  reason: string;
-  text: string;
-}
+export type RejectedRow = Pick<FileRow, 'line' | 'place' | 'text'> & { reason: string };
 
 /** What reading a file yields. A row is a trade (a fill that crosses zero is two), or rejected with its reason. */
 export type ReadEvent = { kind: 'trade'; line: number; trade: Trade } | { kind: 'rejected'; row: RejectedRow };

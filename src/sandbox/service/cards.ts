@@ -2,7 +2,7 @@ import { dayMs } from '../../api/duration.ts';
 import type { Card } from '../../api/position-answers.ts';
 import { answersAsClicker, worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { type PositionFigures, type PositionState, type PositionStats, positionStats } from '../ledger/positions.ts';
+import { type PositionFigures, type PositionState, positionStats } from '../ledger/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
 import type { RequestContext } from './handler.ts';
@@ -33,69 +33,86 @@ interface PositionRow {
 
 /** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
 export function readCards(context: RequestContext, positionIds: readonly string[], options: CardOptions = {}): Card[] {
+  const found = readParts(context, JSON.stringify(positionIds), options);
+  return positionIds.flatMap((id) => {
+    const row = found.rows.get(id);
+    return row === undefined ? [] : [makeCard(row, found) as Card & Json];
+  });
+}
+
+/** What cards are made of, read at once for all of them. */
+function readParts(context: RequestContext, list: string, options: CardOptions) {
   const { db, nowMs } = context;
   const { ofToken = false } = options;
-  const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
     `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.latest_ms AS latestMs, p.state, k.symbol, k.name, k.supply, k.price
      FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token WHERE p.id ${oneOf}`,
     [list],
   );
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  const all = listTrades(db, list, ofToken);
-  const trades = groupBy(all, ({ positionId }) => positionId);
-  const tradeIds = all.map(({ id }) => id);
-  const comments = readTradeComments(context, tradeIds, options);
-  const wallets = rows.map((row) => row.wallet);
-  const actors = readActors(context, wallets);
-  const buyers = countBuyers(db, rows, nowMs);
-  const replies = countReplies(db, list);
-  const isClicker = answersAsClicker(db);
-  const offsetMs = worldOffset(db);
-  return positionIds.flatMap((id) => {
-    const row = byId.get(id);
-    if (row === undefined) return [];
-    const own = trades.get(id) ?? [];
-    const state = JSON.parse(row.state) as PositionState;
-    const stated = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
-    // The public deployment has milliseconds for perps (wire-facts F3).
-    const isInMs = isClicker && state.direction !== null;
-    const formatTime = (ms: number) => (isInMs ? ms + offsetMs : Math.floor((ms + offsetMs) / 1000));
-    const card = makeCard(row, {
-      latestAt: formatTime(row.latestMs),
-      figures: isClicker ? withoutSign(stated, () => lastAmount(db, id)) : stated,
-      actor: actors.get(row.wallet) ?? {},
-      trades: own.map((trade) =>
-        tradeItem(trade, {
-          timestamp: formatTime(trade.atMs),
-          supply: row.supply,
-          comments: comments.get(trade.id) ?? [],
-        }),
-      ),
-      comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
-      replyCount: replies.get(id) ?? 0,
-      totalCompletions: buyers.get(tokenKey(row)) ?? 0,
-      ...(ofToken ? {} : { transactionHash: findHash(own[0]) }),
-    });
-    return [card as Card & Json];
-  });
+  const trades = listTrades(db, list, ofToken);
+  const [tradeIds, wallets] = [trades.map(({ id }) => id), rows.map(({ wallet }) => wallet)];
+  return {
+    db,
+    ofToken,
+    rows: new Map(rows.map((row) => [row.id, row])),
+    trades: groupBy(trades, ({ positionId }) => positionId),
+    comments: readTradeComments(context, tradeIds, options),
+    actors: readActors(context, wallets),
+    buyers: countBuyers(db, rows, nowMs),
+    replies: countReplies(db, list),
+    isClicker: answersAsClicker(db),
+    offsetMs: worldOffset(db),
+  };
 }
 
-interface CardParts {
-  latestAt: number;
-  figures: PositionFigures;
-  actor: Json;
-  trades: Json[];
-  comments: Json[];
-  replyCount: number;
-  totalCompletions: number;
-  transactionHash?: string;
+function makeCard(row: PositionRow, found: ReturnType<typeof readParts>): Json {
+  const { db, ofToken, isClicker, offsetMs } = found;
+  const trades = found.trades.get(row.id) ?? [];
+  const comments = trades.flatMap((trade) => found.comments.get(trade.id) ?? []);
+  const actor = found.actors.get(row.wallet) ?? {};
+  const totalCompletions = found.buyers.get(tokenKey(row)) ?? 0;
+  const state = JSON.parse(row.state) as PositionState;
+  const stated = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
+  const figures = isClicker ? withoutSign(stated, () => lastAmount(db, row.id)) : stated;
+  // The public deployment has milliseconds for perps (wire-facts F3).
+  const isInMs = isClicker && state.direction !== null;
+  const formatTime = (ms: number) => (isInMs ? ms + offsetMs : Math.floor((ms + offsetMs) / 1000));
+  const images = actor['images'] as { xs?: string | null } | undefined;
+  const symbol = row.symbol ?? shortToken(row.token);
+  const replyCount = found.replies.get(row.id) ?? 0;
+  const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };
+  return {
+    totalCompletions,
+    itemTitle: actor['name'] ?? row.wallet,
+    callToActions: [{ text: `Trade ${symbol}`, url: `https://trade.sotra.example/${row.chain}/${row.token}` }],
+    metadata: {
+      tokenChain: row.chain,
+      tokenSymbol: symbol,
+      tokenName: row.name ?? symbol,
+      tokenAddress: row.token,
+      metadataType: 'token',
+      totalSupply: decimal(row.supply ?? 0),
+      ...figures,
+      trades: trades.map((trade) => {
+        const timestamp = formatTime(trade.atMs);
+        return tradeItem(trade, { timestamp, supply: row.supply, comments: found.comments.get(trade.id) ?? [] });
+      }),
+    },
+    insights: makeInsights(symbol, figures.positionStats, { buyers: totalCompletions, copies: metrics.copyCount }),
+    metrics,
+    itemId: row.id,
+    ...(ofToken ? {} : { transactionHash: findHash(trades[0]) }),
+    timestamp: formatTime(row.latestMs),
+    cardLatestTradeAt: formatTime(row.latestMs),
+    actor,
+    imageUrl: images?.xs ?? noAvatar,
+  };
 }
 
 /** A perp as the service gives it: no sign on amounts, and of a closed one the amount that it last had. Source: wire-facts N3. */
 function withoutSign(figures: PositionFigures, lastAmount: () => number): PositionFigures {
+  if (figures.perpLeverage === undefined) return figures;
   const { perpLeverage, positionAmountWithLeverage: held } = figures;
-  if (perpLeverage === undefined || held === undefined) return figures;
   const amount = figures.positionStats.isOpen || held !== 0 ? Math.abs(held) : lastAmount();
   return { ...figures, positionAmount: amount / perpLeverage, positionAmountWithLeverage: amount };
 }
@@ -126,45 +143,13 @@ function lastAmount(db: Db, positionId: string): number {
   return last;
 }
 
-function makeCard(
-  row: PositionRow,
-  { latestAt, figures, actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts,
-): Json {
-  const images = actor['images'] as { xs?: string | null } | undefined;
-  const symbol = row.symbol ?? shortToken(row.token);
-  const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };
-  return {
-    totalCompletions,
-    itemTitle: actor['name'] ?? row.wallet,
-    callToActions: [{ text: `Trade ${symbol}`, url: `https://trade.sotra.example/${row.chain}/${row.token}` }],
-    metadata: {
-      tokenChain: row.chain,
-      tokenSymbol: symbol,
-      tokenName: row.name ?? symbol,
-      tokenAddress: row.token,
-      metadataType: 'token',
-      totalSupply: decimal(row.supply ?? 0),
-      ...figures,
-      trades,
-    },
-    insights: makeInsights(symbol, figures.positionStats, { buyers: totalCompletions, copies: metrics.copyCount }),
-    metrics,
-    itemId: row.id,
-    ...hash,
-    timestamp: latestAt,
-    cardLatestTradeAt: latestAt,
-    actor,
-    imageUrl: images?.xs ?? noAvatar,
-  };
-}
-
 /** Shown for profiles without an avatar: the interface has no card without an image. */
 const noAvatar = 'https://pictures.sotra.example/no-avatar.png';
 
 /** Short sentences from the figures; the service generates its own. */
 function makeInsights(
   symbol: string,
-  { isOpen, holdingsCostBasisUSD, realizedGainsUSD }: PositionStats,
+  { isOpen, holdingsCostBasisUSD, realizedGainsUSD }: PositionFigures['positionStats'],
   { buyers, copies }: { buyers: number; copies: number },
 ): { text: string }[] {
   return [

@@ -3,7 +3,7 @@ import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/comment.ts';
 import { maxTrackingMs } from '../../api/comment.ts';
 import { parseTime } from '../../api/duration.ts';
-import type { Card } from '../../api/position-answers.ts';
+import type { Card, Comment } from '../../api/position-answers.ts';
 import { normalizeSignature, signedText, type TextForm } from '../../api/signed-text.ts';
 import { getMeta, worldOffset } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
@@ -19,8 +19,6 @@ import { lookUpToken, storedToken } from './identifiers.ts';
 const minUsd = 10;
 /** The form of signed texts by default (section "Contexts and presets"). */
 const defaultForm: TextForm = { serviceName: 'Sandbox', layout: 'five-line' };
-
-type Comment = ReturnType<Handler<typeof endpoints.post>> extends infer A ? Exclude<A, Promise<unknown>> : never;
 
 interface TradeRow {
   id: number;
@@ -63,10 +61,10 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
 };
 
 function readForm({ db }: SandboxCall): TextForm {
-  const layout = getMeta(db, 'signing.layout');
+  const layout = getMeta(db, 'signing.layout') as TextForm['layout'] | undefined;
   return {
     serviceName: getMeta(db, 'signing.serviceName') ?? defaultForm.serviceName,
-    layout: layout === 'blank-line' || layout === 'five-line' ? layout : defaultForm.layout,
+    layout: layout ?? defaultForm.layout,
   };
 }
 

@@ -1,4 +1,3 @@
-import { honoredViewers } from '../../api/address.ts';
 import { secondsOf } from '../db/settings.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
 import type { Partner, RequestContext } from './handler.ts';
@@ -93,7 +92,7 @@ export function copyVolume(usd: number): string {
 
 function likedBy({ db, partner }: RequestContext, viewers: readonly string[] = []): Set<string> {
   if (viewers.length === 0) return new Set();
-  const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
+  const profiles = viewers.map((viewer) => findProfile(db, viewer, partner));
   return new Set(db.values(`SELECT target_id FROM liked WHERE profile_id ${oneOf}`, [JSON.stringify(profiles)]));
 }
 

@@ -27,7 +27,7 @@ export const actor: Handler<typeof endpoints.actor> = (input, call) => {
 
 /** GET /v1/feed: the cards of the profiles that the given wallets' profiles follow in this partner's graph, all their wallets. */
 export const home: Handler<typeof endpoints.home> = (input, call) => {
-  const wallets = listWallets(call.db, [...followedBy(call.db, input.addresses, call.partner)]);
+  const wallets = listWallets(call.db, [...followedBy(call, input.addresses)]);
   const { chains, onlyWithComments, minTradeUsd } = input;
   return readPage(call, endpoints.home, input, { wallets, chains, onlyWithComments, minTradeUsd });
 };

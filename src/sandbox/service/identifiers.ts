@@ -4,7 +4,7 @@ import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { makeProfileId, makeUuid } from '../seeded.ts';
-import { type Partner, ServiceRefusal } from './handler.ts';
+import { type Partner, type RequestContext, ServiceRefusal } from './handler.ts';
 
 /**
  * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes a profile (untracked); so does an external id,
@@ -93,19 +93,10 @@ export function listWallets(db: Db, profileIds: readonly string[]): string[] {
 }
 
 /** Ids of the profiles that any of these identifiers follows, in this partner's graph. */
-export function followedBy(db: Db, followers: readonly string[], partner: Partner): Set<string> {
+export function followedBy({ db, partner }: RequestContext, followers: readonly string[]): Set<string> {
   const ids = followers.map((follower) => findProfile(db, follower, partner));
   const sql = `SELECT target_id FROM follow WHERE partner_id = ? AND follower_id ${oneOf}`;
   return new Set(db.values<string>(sql, [partner.id, JSON.stringify(ids)]));
-}
-
-/** The same for the viewers of a request, of which the first 10 count; `undefined` if the request names none. */
-export function followedByViewers(
-  db: Db,
-  viewers: readonly string[] | undefined,
-  partner: Partner,
-): Set<string> | undefined {
-  return viewers && followedBy(db, viewers.slice(0, honoredViewers), partner);
 }
 
 /** The chains that a filter lets through; default: as the service has it (section "positions"). */

@@ -12,7 +12,7 @@ import {
 } from '../ledger/figures.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { defaultLimits, type Handler, type SandboxCall } from './handler.ts';
-import { findProfile, followedByViewers } from './identifiers.ts';
+import { findProfile, followedBy } from './identifiers.ts';
 import { readProfiles } from './profiles.ts';
 
 const defaultTimeframe: Timeframe = '30d';
@@ -46,7 +46,7 @@ function readTraders(call: SandboxCall, ids: readonly string[], board: BoardQuer
 
 function listTraders(call: SandboxCall, ids: readonly string[], board: BoardQuery, viewers: string[] | undefined) {
   const commenters = listCommenters(call.db, call.nowMs);
-  const followed = followedByViewers(call.db, viewers, call.partner);
+  const followed = viewers && followedBy(call, viewers);
   return readTraders(call, ids, board).map(({ profile, pnl }) => ({
     profile,
     pnl,

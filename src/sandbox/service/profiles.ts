@@ -5,7 +5,7 @@ import type { Db } from '../db/store.ts';
 import { readFigures, type Timeframe, type WindowFigures, windowMs } from '../ledger/figures.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
 import type { Partner, RequestContext } from './handler.ts';
-import { followedByViewers } from './identifiers.ts';
+import { followedBy } from './identifiers.ts';
 
 export type Json = Record<string, unknown>;
 type Counts = Map<string, number>;
@@ -59,7 +59,7 @@ export function readProfiles(
   );
   const wallets = groupBy(allWallets, ({ profileId }) => profileId);
   const describe = describeTrading(context, ids, figures, full);
-  const followed = followedByViewers(db, viewers, partner);
+  const followed = viewers && followedBy(context, viewers);
   return ids.map((id) => {
     const own = wallets.get(id) ?? [];
     const row = byId.get(id);
