@@ -86,7 +86,7 @@ const pages: Plugin = {
 };
 
 const sharedByCommands =
-  /src\/(commands\/(endpoint-command|check-request|db-param)|lib\/output\/columns|api\/(event-types|holding))\.ts$/;
+  /src\/(commands\/(endpoint-command|check-request)|lib\/output\/columns|api\/(event-types|holding))\.ts$/;
 
 /** The noun of its endpoints or of its commands. */
 function nounOf(id: string): string | undefined {

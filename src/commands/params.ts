@@ -125,3 +125,5 @@ export const option = {
   duration: (help: string, such: string) =>
     option.parsed(help, parseDuration, `must be a time such as ${such}`, { valueName: 'duration' }),
 };
+
+export const db = option.file('database file (default: that of the sandbox at the base URL, or the built-in one)');

@@ -3,7 +3,7 @@ import { local } from '../../api/endpoint.ts';
 import { parsed } from '../../api/kind.ts';
 import { tradeParams } from '../../sandbox/ledger/trade-params.ts';
 import type { Command } from '../command.ts';
-import { db } from '../db-param.ts';
+import { db } from '../params.ts';
 import { asOf, empty, importParams, logParams, readyFile, simulateParams, startParams } from './params.ts';
 import { importView, logView, simulated, statusView, stopView, traded } from './view.ts';
 

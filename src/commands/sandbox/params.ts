@@ -3,8 +3,7 @@ import { type InputOf, local } from '../../api/endpoint.ts';
 import { chainKind, fitting, layouts } from '../../api/formats.ts';
 import { isOrigin, originForm } from '../../api/http-address.ts';
 import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
-import { db } from '../db-param.ts';
-import { option } from '../params.ts';
+import { db, option } from '../params.ts';
 
 const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun']));
 const newDb = option.file('database file, or :memory: (default: the one of --sandbox)');

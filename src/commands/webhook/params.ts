@@ -6,8 +6,7 @@ import { fitting, httpAddressKind } from '../../api/formats.ts';
 import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
 import { eventStatuses } from '../../webhooks/inbox.ts';
 import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
-import { db } from '../db-param.ts';
-import { option } from '../params.ts';
+import { db, option } from '../params.ts';
 
 /** Where deliveries are stored. */
 const storeParams = {

@@ -35,7 +35,9 @@ export function keepTotals(db: Db, nowMs: number, traders: readonly string[] = [
   const own = db.values<string>(`SELECT profile_id FROM wallet WHERE address ${oneOf}`, [JSON.stringify(traders)]);
   const ids = [...new Set([...listChanged(db, nowMs), ...own])];
   db.run(`DELETE FROM total WHERE timeframe IN ('7d', '30d') AND profile_id ${oneOf}`, [JSON.stringify(ids)]);
-  db.run(`INSERT INTO total ${sumTrades}`, sumParams(nowMs, ids));
+  // Some at a time: SQLite sorts all trades that it adds up, in memory.
+  for (let from = 0; from < ids.length; from += 1000)
+    db.run(`INSERT INTO total ${sumTrades}`, sumParams(nowMs, ids.slice(from, from + 1000)));
   setMeta(db, keptAtKey, String(nowMs));
 }
 
