@@ -41,11 +41,6 @@ export function makeUuid(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** A short digest of a text, for a unique index. */
-export function digestText(text: string): string {
-  return hash('md5', text, 'base64url');
-}
-
 const sharedDigits = 8;
 
 /**

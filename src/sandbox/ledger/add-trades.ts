@@ -1,7 +1,7 @@
 import { hourMs } from '../../api/duration.ts';
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
-import { digestText, makeUuid } from '../seeded.ts';
+import { makeUuid } from '../seeded.ts';
 import { addWallet } from '../service/identifiers.ts';
 import { dropTotals, keepTotals } from './figures.ts';
 import { applyTrade, openFromUsd, type PositionState } from './positions.ts';
@@ -31,13 +31,9 @@ const ofSeries = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): AddCounts {
   return db.transaction(() => {
     if (liveAtMs !== undefined) for (const trade of trades) endIfClosed(db, trade);
-    const added = dropRepeated(db, trades);
+    const fresh = dropRepeated(db, trades);
     const known = new Map<string, Series>();
-    const ids = added.map(([rowKey, trade]) => {
-      const series = findSeries(db, known, trade);
-      return insertTrade(db, trade, rowKey, takeTrade(series, trade));
-    });
-    const fresh = added.map(([, trade]) => trade);
+    const ids = fresh.map((trade) => insertTrade(db, trade, takeTrade(findSeries(db, known, trade), trade)));
     for (const own of groupBy(fresh, ({ chain, token }) => `${chain} ${token}`).values()) saveToken(db, own);
     const byTrader = groupBy(fresh, (trade) => trade.trader);
     for (const [trader, [first]] of byTrader) addWallet(db, trader, first.atMs);
@@ -49,7 +45,7 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
     else keepTotals(db, liveAtMs, [...byTrader.keys()]);
     matchCopies(db, ids);
     if (liveAtMs !== undefined) storeTradeEvents(db, ids, liveAtMs);
-    return { added: added.length, repeated: trades.length - added.length };
+    return { added: fresh.length, repeated: trades.length - fresh.length };
   });
 }
 
@@ -63,17 +59,14 @@ function endIfClosed(db: Db, { trader, chain, token, direction }: Trade): void {
   );
 }
 
-/** The trades that are not stored yet, each once, with the digests of their row keys, oldest first. */
-function dropRepeated(db: Db, trades: readonly Trade[]): [rowKey: string, trade: Trade][] {
+/** The trades that are not stored yet, each once, oldest first. */
+function dropRepeated(db: Db, trades: readonly Trade[]): Trade[] {
   const fresh = new Map<string, Trade>();
-  for (const trade of trades) {
-    const rowKey = digestText(trade.rowKey);
-    if (!fresh.has(rowKey)) fresh.set(rowKey, trade);
-  }
+  for (const trade of trades) if (!fresh.has(trade.rowKey)) fresh.set(trade.rowKey, trade);
   const keys = JSON.stringify([...fresh.keys()]);
   for (const rowKey of db.values<string>(`SELECT row_key FROM trade WHERE row_key ${oneOf}`, [keys]))
     fresh.delete(rowKey);
-  return [...fresh].sort(([, a], [, b]) => a.atMs - b.atMs);
+  return [...fresh.values()].sort((a, b) => a.atMs - b.atMs);
 }
 
 function findSeries(db: Db, known: Map<string, Series>, { trader, chain, token, direction }: Trade): Series {
@@ -154,12 +147,12 @@ function savePositions(db: Db, series: Series): void {
     );
 }
 
-function insertTrade(db: Db, trade: Trade, rowKey: string, effect: StoredEffect): number {
+function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
   return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
       position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      rowKey,
+      trade.rowKey,
       trade.chain,
       trade.trader,
       trade.token,

@@ -4,7 +4,6 @@ import { type Chain, chains } from '../../api/chain.ts';
 import { usageError } from '../../errors.ts';
 import { moreChains, secondsOf } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { digestText } from '../seeded.ts';
 import { storedToken } from '../service/identifiers.ts';
 import { addTrades } from './add-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
@@ -24,8 +23,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
       'sotra sandbox start --chains names more.',
     );
   const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
-  const { chain, trader, token, side, amount, usd } = trade;
-  const rowKey = digestText(trade.rowKey);
+  const { chain, trader, token, side, amount, usd, rowKey } = trade;
   const before = findStored(db, rowKey);
   if (before !== undefined && (before.amount !== amount || before.usd !== usd))
     throw usageError(

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains } from '../../api/chain.ts';
 import { parseTime } from '../../api/duration.ts';
@@ -97,7 +98,9 @@ export function readTradeText(
   if (problems.length > 0) return { reason: problems.join('; ') };
   // Nothing of the key holds a tab: numbers, addresses, a time and visible text.
   const key = [chain, trader, token, side, amount, usd, given.time, tx ?? '', orderId, direction ?? '', leverage];
-  const rowKey = [...key, ...keyParts.map((part) => part.replaceAll('\t', ' '))].join('\t');
+  const row = [...key, ...keyParts.map((part) => part.replaceAll('\t', ' '))].join('\t');
+  // With the time first, trades of one time are neighbors in the index.
+  const rowKey = `${atMs.toString(36)}.${hash('md5', row, 'base64url')}`;
   const trade: Trade = { chain, trader, token, side, direction, leverage, amount, usd, atMs, tx, rowKey };
   if (given.symbol !== '') trade.tokenSymbol = given.symbol;
   if (given.name !== '') trade.tokenName = given.name;

@@ -1,4 +1,4 @@
-import { honoredViewers, isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
+import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
