@@ -80,6 +80,7 @@ const pages: Plugin = {
       sourcemap: true,
       sourcemapExcludeSources: true,
       entryFileNames: '[name].js',
+      chunkFileNames: 'shared.js',
     });
     for (const file of ['style.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
   },

@@ -8,6 +8,7 @@ import {
   type ActivitySource,
   dropOldest,
   type Edited,
+  listKept,
   maxListed,
   type SendOutcome,
 } from '../pages/activity.ts';
@@ -56,8 +57,8 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
     const { calls, isAll } = readCallsAfter(folder, newest);
     newest = calls.at(-1)?._sotra.id ?? (isAll ? undefined : newest);
     if (isAll) {
+      if (watching !== undefined && kept.size > 0) live.add('load', null);
       kept.clear();
-      if (watching !== undefined) live.add('load', null);
     }
     for (const call of calls) {
       if (call._sotra.baseUrl !== baseUrl) continue;
@@ -136,11 +137,13 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
   };
   const source: ActivitySource = {
     owns: (id) => id.startsWith(callIdStart) || id.startsWith(commandIdStart),
-    list: async (beforeMs) => {
-      if (beforeMs !== undefined) return { rows: [], hasMore: false };
+    list: async (_, untilMs) => {
       await look();
       watching ??= watch().catch((thrown: Error) => warn(`the requests are not kept up to date: ${thrown.message}`));
-      return { rows: [...kept.values()].map(({ row }) => row).reverse(), hasMore: false };
+      return listKept(
+        [...kept.values()].map(({ row }) => row),
+        untilMs,
+      );
     },
     show: async (id) => (id.startsWith(callIdStart) ? showCall(find(id)) : showCommand(find(id))),
     send,

@@ -1,6 +1,6 @@
 /** The data of the Activity page. Commands give it as sources, so that pages know no log and no database. */
+import type { CellText, CellValue } from '../lib/output/view.ts';
 import type { LiveLog } from './live-log.ts';
-import type { ServedTable } from './table.ts';
 
 export interface ActivityRow {
   /** Its kind and its key in the source, such as `req-12`. */
@@ -31,7 +31,13 @@ export interface ActivityList {
   hasMore: boolean;
 }
 
-export const maxListed = 1000;
+/** What a page begins with. */
+export interface LoadedActivity extends ActivityList {
+  facts: ActivityFacts;
+}
+
+/** Rows of a list; a page begins with `firstListed`, which come sooner, and asks for older ones. */
+export const [firstListed, maxListed] = [200, 1000];
 
 /** Drops the oldest entries of a map until it has at most `max`. */
 export function dropOldest<Key>(entries: Map<Key, unknown>, max: number): void {
@@ -39,6 +45,11 @@ export function dropOldest<Key>(entries: Map<Key, unknown>, max: number): void {
     if (entries.size <= max) return;
     entries.delete(oldest);
   }
+}
+
+/** A list of rows that are all in memory, the oldest first. */
+export function listKept(rows: Iterable<ActivityRow>, untilMs = Number.POSITIVE_INFINITY): ActivityList {
+  return { rows: [...rows].filter(({ atMs }) => atMs <= untilMs).reverse(), hasMore: false };
 }
 
 /** Waiting rows that a page asks for again at a time. */
@@ -134,8 +145,8 @@ export interface SendOutcome {
 export interface ActivitySource {
   /** Whether an id is one of its rows. */
   owns: (id: string) => boolean;
-  /** The newest rows, or those before a time. */
-  list: (beforeMs?: number) => Promise<ActivityList>;
+  /** The newest rows, or those up to a time; it may give more than the limit. */
+  list: (limit: number, untilMs?: number) => Promise<ActivityList>;
   /** The current state of rows that were waiting, and the rows that they caused; absent if live entries bring every change. */
   look?: (ids: readonly string[]) => Promise<readonly ActivityRow[]>;
   /** Errors: `usage` or `not-found` if the row is no longer kept; the same below. */
@@ -170,10 +181,37 @@ export interface CallOutcome<T> {
   command: string;
 }
 
+/** A table of an answer as the terminal shows it, with its optional columns. */
+export interface ServedTable {
+  title?: string | undefined;
+  /** `record`: one row, of which each column is a line. */
+  layout: 'table' | 'record';
+  columns: readonly ServedColumn[];
+  /** In the order of the answer. */
+  rows: readonly (readonly ServedCell[])[];
+  /** The column that says what a row is about. */
+  naming: number;
+}
+
+interface ServedColumn {
+  key: string;
+  title: string;
+  /** What it means, with its unit. */
+  help: string;
+  side: 'left' | 'right';
+  /** Searched, but not shown. */
+  extra: boolean;
+  /** Columns of higher numbers are hidden first; absent: never. */
+  drop?: number | undefined;
+}
+
+/** The shown text, and the value to sort by. */
+export type ServedCell = CellText & { value: CellValue };
+
 export interface ActivityOptions {
   facts: Omit<ActivityFacts, 'hasService' | 'canTest'>;
   sources: readonly ActivitySource[];
-  /** `row` with a row that is new or changed; `load` to list again; `changed` to ask the service again. */
+  /** `row` with a row that is new or changed; `load` to list again, without data; `changed` to ask the service again. */
   live: LiveLog;
   sendTest?: () => Promise<SendOutcome>;
 }

@@ -3,12 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { sameText } from '../api/webhook-signature.ts';
 import { foreignRefusal, isLocalRequest } from '../lib/http-server.ts';
 
-/** Why a request is not answered. */
-export interface Refusal {
-  status: number;
-  reason: string;
-}
-
 export const pageHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; " +
@@ -47,14 +41,14 @@ export function createGuard() {
 const methods = ['GET', 'HEAD', 'POST'];
 
 /** Why a request is refused even with a session: a page of another site may reach this server by another host name. */
-export function refuseForeign(incoming: IncomingMessage): Refusal | undefined {
+export function refuseForeign(incoming: IncomingMessage) {
   const { method = '', url = '' } = incoming;
   if (!isLocalRequest(incoming) || !url.startsWith('/')) return { status: 403, reason: foreignRefusal };
   return methods.includes(method) ? undefined : { status: 405, reason: `method ${method}: must be GET or POST` };
 }
 
 /** Why an API request is refused: it must come from a page of this server. */
-export function originRefusal({ method, headers }: IncomingMessage): Refusal | undefined {
+export function originRefusal({ method, headers }: IncomingMessage) {
   const { host, origin } = headers;
   if (origin !== undefined && origin !== `http://${host}`)
     return { status: 403, reason: 'Origin header: other pages may not ask' };

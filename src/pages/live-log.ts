@@ -1,60 +1,44 @@
-import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An entry of the stream to pages; `load`: the page must load its data again. */
+/** An entry of the stream to pages; `load`: the page must show its data anew. */
 export interface LiveEntry {
-  id: string;
   kind: string;
   data: unknown;
 }
 
 export interface LiveLog {
   add: (kind: string, data: unknown) => void;
-  /** The entries after one, then new ones in batches, until the signal; a `load` first if the entries after it are no longer kept. */
-  read: (lastId: string | undefined, signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
+  /** A `load`, then new entries in batches, until the signal; a `load` again if a reader is too slow. */
+  read: (signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
 }
 
-/** Keeps the latest entries, so that a page that lost its connection continues without a gap. Ids of an earlier run are unknown. */
-export function createLiveLog(maxEntries = 5000): LiveLog {
-  const run = randomBytes(6).toString('hex');
-  const entries: LiveEntry[] = [];
-  let added = 0;
-  const emitter = new EventEmitter().setMaxListeners(0);
-  const makeEntryId = (count: number) => `${run}-${count}`;
-  /** How many entries there were up to this one; `undefined` if it is of another run or too old. */
-  const readEntryCount = (id: string | undefined): number | undefined => {
-    const count = id?.startsWith(`${run}-`) ? Number(id.slice(run.length + 1)) : Number.NaN;
-    return count >= added - entries.length && count <= added ? count : undefined;
-  };
+const maxWaiting = 10_000;
+
+/** Passes entries on to the pages that are open. The pause after a batch is longer after a large one: drawing takes no time from what is shown. */
+export function createLiveLog(pauseMs = 250): LiveLog {
+  const added = new EventEmitter<{ entry: [LiveEntry] }>().setMaxListeners(0);
+  const load: LiveEntry = { kind: 'load', data: null };
   return {
-    add: (kind, data) => {
-      added += 1;
-      entries.push({ id: makeEntryId(added), kind, data });
-      if (entries.length > maxEntries) entries.shift();
-      emitter.emit('added');
-    },
-    read: async function* (lastId, signal) {
-      let seen = readEntryCount(lastId);
-      while (!signal.aborted) {
-        if (seen === added) {
-          await once(emitter, 'added', { signal }).catch(() => undefined);
-          // Entries of one moment go out as one batch.
-          await setImmediate();
-        } else {
-          const sent = seen;
-          seen = added;
-          const isGone = sent === undefined || sent < added - entries.length;
-          yield isGone ? [{ id: makeEntryId(added), kind: 'load', data: null }] : entries.slice(sent - added);
+    add: (kind, data) => void added.emit('entry', { kind, data }),
+    read: async function* (signal) {
+      const waiting = [load];
+      const take = (entry: LiveEntry) => {
+        if (waiting.length < maxWaiting) waiting.push(entry);
+        else waiting.splice(0, maxWaiting, load);
+      };
+      added.on('entry', take);
+      try {
+        while (!signal.aborted) {
+          const entries = waiting.splice(0);
+          yield entries;
+          const pauses = Math.min(8, Math.ceil(entries.length / 64));
+          await sleep(pauses * pauseMs, undefined, { signal }).catch(() => undefined);
+          if (waiting.length === 0) await once(added, 'entry', { signal }).catch(() => undefined);
         }
+      } finally {
+        added.off('entry', take);
       }
     },
   };
-}
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -14,8 +14,9 @@ export interface WebApp {
   title: string;
   /** By method and the rest of the path, such as `GET list`; results are sent as JSON. Errors: a `SotraError` is sent to the page. */
   routes: Readonly<Record<string, (query: URLSearchParams, body: unknown) => Promise<unknown>>>;
-  /** Streamed under `live`. */
+  /** Streamed under `live`; an entry `load` gets what `load` gives, or becomes `failed` with its error, after which the stream ends. */
   live: LiveLog;
+  load: () => Promise<unknown>;
 }
 
 const [maxStreams, maxBodyBytes] = [12, 64 * 1024];
@@ -50,7 +51,8 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
     const { pathname: path, searchParams: query } = new URL(`http://127.0.0.1${incoming.url}`);
     if (path.startsWith('/api/')) return handleApi(path, { query, incoming, outgoing });
     // Pages and scripts hold no data, so they need no session.
-    if (path === '/') return redirect(outgoing, `/${app.name}`);
+    if (path === '/')
+      return sendReply(outgoing, { status: 303, headers: { ...pageHeaders, location: `/${app.name}` } });
     const file = files.get(path);
     if (file !== undefined)
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
@@ -70,11 +72,11 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
     }
     if (!guard.hasSession(incoming)) return send(outgoing, 401, 'text/plain', usedText);
     if (path === '/api/session') return send(outgoing, 200, 'application/json', '{}');
-    if (path === `${apiStart}live`) return stream(incoming, outgoing);
+    if (path === `${apiStart}live`) return stream(outgoing);
     const name = path.startsWith(apiStart) ? path.slice(apiStart.length) : '';
     await answer(app, `${incoming.method} ${name}`, exchange);
   };
-  const stream = async ({ headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+  const stream = async (outgoing: ServerResponse): Promise<void> => {
     if (streams >= maxStreams) return send(outgoing, 503, 'text/plain', 'too many pages are open\n');
     streams += 1;
     const gone = new AbortController();
@@ -83,13 +85,16 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
     outgoing.flushHeaders();
     const beat = setInterval(() => outgoing.write('\n'), beatMs);
     try {
-      const lastId = headers['last-event-id']?.toString();
-      for await (const entries of app.live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
-        const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
-        if (!outgoing.write(lines.join('')))
+      for await (const entries of app.live.read(AbortSignal.any([gone.signal, stop.signal]))) {
+        const lines: string[] = [];
+        for (const { kind, data } of entries)
+          lines.push(JSON.stringify({ kind, data: kind === 'load' ? await app.load() : data }));
+        if (!outgoing.write(`${lines.join('\n')}\n`))
           await once(outgoing, 'drain', { signal: gone.signal }).catch(() => undefined);
       }
       outgoing.end();
+    } catch (thrown) {
+      outgoing.end(`${JSON.stringify({ kind: 'failed', data: describeError(thrown) })}\n`);
     } finally {
       clearInterval(beat);
       streams -= 1;
@@ -141,10 +146,15 @@ async function answer({ routes }: WebApp, name: string, { query, incoming, outgo
     const made = await route(query, given);
     send(outgoing, 200, 'application/json', JSON.stringify(made));
   } catch (thrown) {
-    if (!(thrown instanceof SotraError)) throw thrown;
-    const { code, status, message: error, hint, retryAfterSec } = thrown;
-    send(outgoing, 400, 'application/json', JSON.stringify({ error, hint, code, status, retryAfterSec }));
+    send(outgoing, 400, 'application/json', JSON.stringify(describeError(thrown)));
   }
+}
+
+/** Throws what is no `SotraError`. */
+function describeError(thrown: unknown) {
+  if (!(thrown instanceof SotraError)) throw thrown;
+  const { code, status, message: error, hint, retryAfterSec } = thrown;
+  return { error, hint, code, status, retryAfterSec };
 }
 
 /** What the pages send: an object of plain values and lists of them. */
@@ -157,10 +167,6 @@ function send(outgoing: ServerResponse, status: number, type: string, body: stri
   sendReply(outgoing, { status, headers: { ...pageHeaders, 'content-type': `${type}; charset=utf-8` }, body });
 }
 
-function redirect(outgoing: ServerResponse, location: string): void {
-  sendReply(outgoing, { status: 303, headers: { ...pageHeaders, location } });
-}
-
 function writePage({ name, title }: WebApp): string {
   return `<!doctype html>
 <html lang="en">
@@ -170,6 +176,7 @@ function writePage({ name, title }: WebApp): string {
 <title>${title}</title>
 <link rel="icon" href="/icon.svg">
 <link rel="stylesheet" href="/style.css">
+<link rel="modulepreload" href="/shared.js">
 <script type="module" src="/${name}.js"></script>
 <div id="app"></div>
 </html>

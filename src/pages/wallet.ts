@@ -39,17 +39,6 @@ export interface WalletState {
   end: { ok: boolean; text: string } | null;
 }
 
-/** What the page answers. */
-export interface ChosenAccount {
-  address: string;
-}
-
-export interface GivenSignature {
-  id: string;
-  /** `0x` and hex digits, as the wallet gave it. */
-  signature: string;
-}
-
 /** Why nothing more is signed, or (`problem`) what the user has to fix first. */
 export interface WalletTrouble {
   kind: 'cancelled' | 'refused' | 'failed' | 'problem';

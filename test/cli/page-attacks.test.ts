@@ -40,7 +40,7 @@ test('attacks on the local server are refused, and its own page is answered, als
   const { port, host, origin } = new URL(ui);
   const own = await sessionOf(ui);
   const json = { host, ...own, 'content-type': 'application/json' };
-  const api = '/api/ui/facts';
+  const api = '/api/ui/list';
   const code = { method: 'POST', path: '/api/session' };
   const control = { method: 'POST', path: '/api/ui/send', body: '{"id":"req-1"}' };
   const attempts: Record<string, [number, Attempt]> = {

@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -126,9 +125,7 @@ test('by keyboard alone one finds the failed attempt of a listener and sends it 
     await tabTo(tab, button);
     await tab.keyboard.press('Enter');
   }
-  await expect
-    .poll(() => tab.locator('.bar output').textContent())
-    .toMatch(new RegExp(`^Accepted by ${target.url}/in: 200 in \\d+ ms$`));
+  await expect.poll(() => title(tab)).toBe(`200 new-feed-item → ${target.url}/in`);
   expect(complaints).toEqual([]);
 });
 
@@ -269,30 +266,14 @@ test('of 10,000 deliveries 200 rows are drawn, soon, and older ones when asked f
   const { ui } = await listen(folder, '--ui');
   const { tab } = await openTab(ui);
   await expect.poll(() => rows(tab).count()).toBe(200);
-  expect(await tab.locator('.tools [role=status]').textContent()).toBe('1,000 rows loaded');
+  const loaded = () => tab.locator('.tools [role=status]').textContent();
+  await expect.poll(loaded).toBe('1,200 rows loaded');
   for (let shown = 400; shown <= 1200; shown += 200) {
     await tab.getByRole('button', { name: 'Show more' }).click();
     await expect.poll(() => rows(tab).count()).toBe(shown);
   }
-  expect(await tab.locator('.tools [role=status]').textContent()).toBe('2,000 rows loaded');
+  await expect.poll(loaded).toBe('2,200 rows loaded');
 });
-
-/** What the stream of the page sends until it holds a text. */
-function readLive(origin: string, headers: Record<string, string>, end: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = request(`${origin}/api/ui/live`, { headers }, (answer) => {
-      let text = '';
-      answer.on('data', (chunk) => {
-        text += chunk;
-        if (!text.includes(end)) return;
-        resolve(text);
-        sent.destroy();
-      });
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
 
 test('a page that lost its connection says so and goes on where it was, without a gap', async () => {
   const { url, ui } = await listen(temporaryFolder(), '--ui');
@@ -301,7 +282,6 @@ test('a page that lost its connection says so and goes on where it was, without 
   const { tab } = await openTab(port.ui);
   const state = () => tab.locator('.state').textContent();
   await expect.poll(state).toBe('Live');
-  const { origin } = new URL(ui);
   port.cut();
   await expect.poll(state).toBe('Not connected');
   expect(await tab.getByRole('alert').textContent()).toContain('Retrying every 3 s.');
@@ -309,8 +289,6 @@ test('a page that lost its connection says so and goes on where it was, without 
   port.mend();
   await expect.poll(state).toBe('Live');
   await expect.poll(() => rows(tab).count()).toBe(50);
-  const own = { 'x-sotra-session': await tab.evaluate<string>("sessionStorage.getItem('sotra-session')") };
-  expect(await readLive(origin, { ...own, 'last-event-id': 'another-run-1' }, '\n')).toContain('"kind":"load"');
 });
 
 test('slow and huge requests are ended, and the page answers meanwhile', async () => {

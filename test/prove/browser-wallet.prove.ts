@@ -165,13 +165,13 @@ test('a page of an earlier run, a second use and another sender sign nothing', a
   const { origin } = new URL(second.ui);
   const asked = (path: string, body: unknown, headers: Record<string, string>) =>
     fetch(`${origin}/api/wallet/${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
+      method: 'POST',
       headers: { 'content-type': 'application/json', origin, ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: JSON.stringify(body),
     });
   const own = { 'x-sotra-session': await second.tab.evaluate<string>(`sessionStorage.getItem('sotra-session')`) };
-  const { state } = (await (await asked('facts', undefined, own)).json()) as { state: { asked: { id: string } } };
-  const { id } = state.asked;
+  const state = await (await asked('account', { address: evmTrader.address }, own)).json();
+  const { id } = (state as { asked: { id: string } }).asked;
   const good = await (async () => {
     const { ui, ended } = await startSigning(sign);
     const { tab } = await openWallets(first.tabs, ui, [evmWallet]);

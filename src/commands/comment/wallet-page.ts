@@ -24,14 +24,7 @@ import type { Io } from '../../lib/io.ts';
 import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
 import { servePage, type WebApp } from '../../pages/serve.ts';
 import { type PageInput, showAddress } from '../../pages/show-address.ts';
-import type {
-  ChosenAccount,
-  GivenSignature,
-  ShownCommand,
-  WalletFacts,
-  WalletState,
-  WalletTrouble,
-} from '../../pages/wallet.ts';
+import type { ShownCommand, WalletFacts, WalletState } from '../../pages/wallet.ts';
 import { previewText } from './preview.ts';
 import type { CommentLine } from './read-comment.ts';
 import { nameDestination } from './send-comment.ts';
@@ -141,7 +134,7 @@ const again = 'Run the same command again.';
 
 /** The page on which a user signs texts with a wallet, one after the other. */
 function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
-  const log = createLiveLog();
+  const log = createLiveLog(0);
   const steps = new EventEmitter<{ account: [string]; signature: [string]; left: [] }>();
   const failed = new AbortController();
   const closed = new AbortController();
@@ -176,10 +169,10 @@ function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   };
   const live: LiveLog = {
     add: log.add,
-    read: async function* (lastId, signal) {
+    read: async function* (signal) {
       pages += 1;
       try {
-        yield* log.read(lastId, signal);
+        yield* log.read(signal);
       } finally {
         void leave();
       }
@@ -187,7 +180,7 @@ function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   };
 
   const chooseAccount = async (body: unknown): Promise<WalletState> => {
-    const { address } = readBody<ChosenAccount>(body);
+    const { address } = readBody(body);
     const [isOfFamily, name] =
       facts.family === 'evm' ? [isEvmAddress, 'an EVM address'] : [isSolanaAddress, 'a Solana address'];
     if (typeof address !== 'string' || !isOfFamily(address))
@@ -206,7 +199,7 @@ function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     return state;
   };
   const takeSignature = async (body: unknown): Promise<WalletState> => {
-    const { id, signature } = readBody<GivenSignature>(body);
+    const { id, signature } = readBody(body);
     const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
     if (text === undefined || state.account === null)
       throw usageError('this text is already signed, or the page is from an earlier run');
@@ -222,7 +215,7 @@ function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     return state;
   };
   const stopSigning = async (body: unknown): Promise<WalletState> => {
-    const { kind, text } = readBody<WalletTrouble>(body);
+    const { kind, text } = readBody(body);
     const shown = showUnseen(String(text)).slice(0, 300);
     if (kind === 'problem') note(`The page says: ${shown}`);
     else if (kind === 'cancelled') fail('cancelled on the page');
@@ -234,8 +227,8 @@ function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     name: 'wallet',
     title: 'Sign with your wallet · sotra',
     live,
+    load: async (): Promise<WalletFacts> => ({ ...facts, state }),
     routes: {
-      'GET facts': async (): Promise<WalletFacts> => ({ ...facts, state }),
       'POST account': (_, body) => chooseAccount(body),
       'POST signature': (_, body) => takeSignature(body),
       'POST trouble': (_, body) => stopSigning(body),
@@ -276,8 +269,8 @@ const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
 };
 
 /** The fields that our page sends; each is checked where it is used. */
-function readBody<T>(body: unknown): Partial<T> {
-  return isObject(body) ? (body as Partial<T>) : {};
+function readBody(body: unknown): Readonly<Record<string, unknown>> {
+  return isObject(body) ? body : {};
 }
 
 /** A wallet's signature (`0x` and hex digits) as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */

@@ -13,6 +13,7 @@ import {
   type ActivityRow,
   type ActivitySource,
   type Edited,
+  listKept,
   maxListed,
   type SendOutcome,
 } from '../../pages/activity.ts';
@@ -87,10 +88,11 @@ export function openRequestActivity(options: RequestActivityOptions) {
   };
   const source: ActivitySource = {
     owns: (id) => id.startsWith(idStart),
-    list: async (beforeMs) => ({
-      rows: beforeMs === undefined ? kept.map(({ row }) => row).reverse() : [],
-      hasMore: false,
-    }),
+    list: async (_, untilMs) =>
+      listKept(
+        kept.map(({ row }) => row),
+        untilMs,
+      ),
     show: async (id) => {
       const { row, logged, entry } = find(id);
       const { key, ignored, fault } = logged;

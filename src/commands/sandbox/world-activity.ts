@@ -10,6 +10,7 @@ import {
   type ActivityRow,
   type ActivitySource,
   dropOldest,
+  listKept,
   maxListed,
   type SendOutcome,
   targetError,
@@ -268,7 +269,7 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
   };
   const source: ActivitySource = {
     owns: (id) => /^(?:trade|comment|event|attempt)-/.test(id),
-    list: async (beforeMs) => ({ rows: beforeMs === undefined ? [...rows.values()].reverse() : [], hasMore: false }),
+    list: async (_, untilMs) => listKept(rows.values(), untilMs),
     look: async (ids) => ids.flatMap((id) => rows.get(id) ?? []),
     show,
     send: async (id, { url }) => {

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import type { Result } from '../../lib/output/result.ts';
+import { untilAborted } from '../../lib/until-aborted.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
@@ -28,19 +29,14 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   await context.client.requireKey();
   context.stream();
   const { io, note, warn } = context;
-  const [
-    { writeReadyFiles },
-    { createLiveLog, untilAborted },
-    { servePage },
-    { createActivityApp },
-    { openOwnService },
-  ] = await Promise.all([
-    import('../../lib/files/durable-file.ts'),
-    import('../../pages/live-log.ts'),
-    import('../../pages/serve.ts'),
-    import('../../pages/activity-app.ts'),
-    import('./own-service.ts'),
-  ]);
+  const [{ writeReadyFiles }, { createLiveLog }, { servePage }, { createActivityApp }, { openOwnService }] =
+    await Promise.all([
+      import('../../lib/files/durable-file.ts'),
+      import('../../pages/live-log.ts'),
+      import('../../pages/serve.ts'),
+      import('../../pages/activity-app.ts'),
+      import('./own-service.ts'),
+    ]);
   const live = createLiveLog();
   const { source, routes, facts, close } = await openOwnService(service, context, live);
   const page = await servePage(createActivityApp({ facts, sources: [source], live }, routes), warn);

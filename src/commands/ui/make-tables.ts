@@ -1,7 +1,7 @@
 import { chooseSide, readCell } from '../../lib/output/cells.ts';
 import { formatUsd } from '../../lib/output/format.ts';
 import { type AnyView, type Block, type CellText, cellValue, listBlocks, listRows } from '../../lib/output/view.ts';
-import type { ServedCell, ServedTable } from '../../pages/table.ts';
+import type { ServedCell, ServedTable } from '../../pages/activity.ts';
 
 /** The table or record of an answer, and the tables below it; empty for an answer of another shape. */
 export function makeTables(view: AnyView | undefined, answer: unknown, input: unknown): ServedTable[] {
@@ -34,8 +34,8 @@ function makeTable({ title, layout, columns, rows: all }: Block): ServedTable {
 
 const [compactUsd, percent] = [/^([+-]?)\$[\d.,]+[KMBT]?$/, /^([+-]?)[\d.,]+%$/];
 
-const oneDecimal = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-const roundPercent = (digits: string) => Number(digits.replaceAll(',', '')).toLocaleString('en-US', oneDecimal);
+const oneDecimal = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const roundPercent = (digits: string) => oneDecimal.format(Number(digits.replaceAll(',', '')));
 
 /** Gives all figures of a column the same number of decimals: the terminal rounds each figure by its size. */
 function alignDigits(cells: readonly ServedCell[]): readonly ServedCell[] {

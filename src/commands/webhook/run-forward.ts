@@ -6,7 +6,7 @@ import { toSotraError, usageError } from '../../errors.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { written } from '../../lib/quoted.ts';
-import { untilAborted } from '../../pages/live-log.ts';
+import { untilAborted } from '../../lib/until-aborted.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import type { Inbox, Target } from '../../webhooks/inbox.ts';
 import { readRoute, warnOfRoutes } from '../../webhooks/route.ts';

@@ -5,7 +5,7 @@ import { withoutFlagged } from '../../lib/output/flagged.ts';
 import { counted } from '../../lib/output/format.ts';
 import { safeJson } from '../../lib/output/json.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { untilAborted } from '../../pages/live-log.ts';
+import { untilAborted } from '../../lib/until-aborted.ts';
 import { showAddress } from '../../pages/show-address.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import {
@@ -86,7 +86,10 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
       secrets: secrets.map(({ secret }) => secret),
       toleranceMs,
       now: io.now,
-      onStored: printer.print,
+      onStored: (delivery) => {
+        printer.print(delivery);
+        page?.addStored(delivery);
+      },
       onOther: note,
       onRefused: (refused) => {
         const { method, path, status } = refused;

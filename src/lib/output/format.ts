@@ -45,7 +45,10 @@ export function formatAmount(value: Figure, { compact = false } = {}): string {
 }
 
 export function formatCount(value: Figure): string {
-  return compose(value, false, (size) => formatDigits(size, 0, 0));
+  // Intl takes 15 ms at its first use.
+  return compose(value, false, (size) =>
+    Number.isInteger(size) && size < 1000 ? String(size) : formatDigits(size, 0, 0),
+  );
 }
 
 /** A count with its noun: `1 address`, `2,000 addresses`, `3 deliveries`. */

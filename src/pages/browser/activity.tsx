@@ -1,13 +1,12 @@
 import { counted, formatCount } from '../../lib/output/format.ts';
-import type { ActivityFacts, ActivityRow } from '../activity.ts';
-import { Empty, Loading, ProblemNote } from './cells.tsx';
+import type { ActivityRow, LoadedActivity } from '../activity.ts';
+import { Empty } from './answer-note.tsx';
 import { DetailPanel } from './detail.tsx';
-import { useMemo, useState } from './preact.ts';
+import { useMemo } from './preact.ts';
 import { type Route, setQuery } from './route.ts';
 import { Rows } from './rows.tsx';
+import { rowsAtOnce, useShown } from './shown.ts';
 import type { Activity } from './use-activity.ts';
-
-const rowsAtOnce = 200;
 
 const chips: readonly (readonly [name: string, fits: (row: ActivityRow) => boolean])[] = [
   ['failed', ({ failed }) => failed],
@@ -16,23 +15,23 @@ const chips: readonly (readonly [name: string, fits: (row: ActivityRow) => boole
 ];
 
 interface ActivityViewProps {
+  list: LoadedActivity;
   activity: Activity;
-  facts: ActivityFacts;
   route: Route;
 }
 
 /** The stream of activity, and beside it the open row. */
-export function ActivityView({ activity, facts, route }: ActivityViewProps) {
-  const { rows, hasMore, fresh, error, reload, loadOlder } = activity;
+export function ActivityView({ list, activity, route }: ActivityViewProps) {
+  const { facts, hasMore } = list;
+  const { rows, fresh, loadOlder } = activity;
   const { query, parts } = route;
-  const [shown, show] = useState(rowsAtOnce);
-  const only = query['only'] ?? '';
-  const search = query['q'] ?? '';
-  const found = useMemo(() => findRows(rows ?? [], only, search), [rows, only, search]);
+  const [shown, showMore] = useShown();
+  const { only = '', q: search = '' } = query;
+  const found = useMemo(() => findRows(rows, only, search), [rows, only, search]);
   const [id] = parts;
-  const showMore = () => {
-    show(shown + rowsAtOnce);
-    if (hasMore && shown + rowsAtOnce >= found.length) loadOlder();
+  const more = () => {
+    showMore();
+    if (hasMore && shown + rowsAtOnce >= found.length) loadOlder(list);
   };
   return (
     <div class="inspect">
@@ -56,16 +55,16 @@ export function ActivityView({ activity, facts, route }: ActivityViewProps) {
             onInput={(event) => setQuery(route, { q: event.currentTarget.value })}
           />
           <span class="muted" role="status">
-            {rows !== undefined && sayCount(found.length, rows.length, hasMore)}
+            {found.length < rows.length && `${formatCount(found.length)} of `}
+            {counted(rows.length, 'row')}
+            {hasMore && ' loaded'}
           </span>
         </search>
-        <ProblemNote error={error} again={reload} />
-        {rows === undefined && error === null && <Loading label="Activity" />}
-        {rows?.length === 0 && <Empty text={facts.empty} line={facts.line} />}
-        {rows !== undefined && rows.length > 0 && found.length === 0 && <Empty text="No row matches." />}
+        {rows.length === 0 && <Empty text={facts.empty} line={facts.line} />}
+        {rows.length > found.length && found.length === 0 && <Empty text="No row matches." />}
         <Rows label="Activity" rows={found.slice(0, shown)} {...{ query, fresh }} selected={id} />
         {(found.length > shown || hasMore) && found.length > 0 && (
-          <button type="button" class="more" onClick={showMore}>
+          <button type="button" class="more" onClick={more}>
             Show more
           </button>
         )}
@@ -81,9 +80,4 @@ function findRows(rows: readonly ActivityRow[], only: string, search: string): r
   const holds = ({ id, title, about, status, kind }: ActivityRow) =>
     `${id} ${kind} ${status} ${title} ${about}`.toLowerCase().includes(words);
   return rows.filter((row) => (fits?.(row) ?? true) && (words === '' || holds(row)));
-}
-
-function sayCount(found: number, all: number, hasMore: boolean): string {
-  const total = `${counted(all, 'row')}${hasMore ? ' loaded' : ''}`;
-  return found === all ? total : `${formatCount(found)} of ${total}`;
 }

@@ -32,11 +32,7 @@ export function Board({ route }: { route: Route }) {
             options={windows}
             onChange={(next) => setQuery(route, { timeframe: next })}
           />
-          {data !== undefined && (
-            <CopyButton text={data.command} what="command">
-              Copy as command
-            </CopyButton>
-          )}
+          <CopyButton text={data?.command} caption="Copy as command" />
         </search>
         {chain !== '' && <p class="muted">PnL is of {formatChain(chain)}; ROI, wins and trades are of all chains.</p>}
         <AnswerTable

@@ -1,15 +1,16 @@
-import { counted, formatCount } from '../../lib/output/format.ts';
-import type { CallOutcome } from '../activity.ts';
-import type { ServedCell, ServedTable } from '../table.ts';
-import { Cell, Empty, Loading, ProblemNote } from './cells.tsx';
-import { useMemo, useState } from './preact.ts';
-import { type Answer, findError } from './queries.ts';
+import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
+import { counted, formatCount, shortAddress } from '../../lib/output/format.ts';
+import type { ServedCell, ServedTable } from '../activity.ts';
+import { AnswerNote, Empty } from './answer-note.tsx';
+import { useMemo } from './preact.ts';
+import type { CallAnswer } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
-import { seen, Text } from './text.tsx';
+import { useShown } from './shown.ts';
+import { CopyButton, seen, Text } from './text.tsx';
 
 interface AnswerTableProps {
   label: string;
-  answer: Answer<CallOutcome<unknown>>;
+  answer: CallAnswer<unknown>;
   /** The ids of the rows, in the order of the answer; they are in the links. */
   ids: readonly string[] | undefined;
   route: Route;
@@ -19,17 +20,14 @@ interface AnswerTableProps {
 
 /** The table of an answer, whose rows open in the same view, or why there is none. */
 export function AnswerTable({ label, answer, ids = [], route, empty, omit }: AnswerTableProps) {
-  const { data, refetch } = answer;
-  const error = findError(answer);
   const { view, parts, query } = route;
-  const [table] = data?.tables ?? [];
+  const [table] = answer.data?.tables ?? [];
   const [id] = parts;
   const hrefOf = (each: string) => writeHref(view, [each], query);
   const selected = id === undefined ? undefined : hrefOf(id);
   return (
     <>
-      <ProblemNote error={error} again={refetch} />
-      {table === undefined && error === null && <Loading label={label} />}
+      <AnswerNote label={label} answers={[answer]} />
       {table !== undefined && <DataTable {...{ label, table, route, empty, omit, selected }} hrefs={ids.map(hrefOf)} />}
     </>
   );
@@ -48,11 +46,9 @@ interface DataTableProps {
   omit?: readonly string[] | undefined;
 }
 
-const rowsAtOnce = 200;
-
 /** The columns of the terminal as a table, sorted by a click on a head and filtered by text. */
 export function DataTable({ label, table, hrefs = [], selected, route, empty, omit = [] }: DataTableProps) {
-  const [shown, show] = useState(rowsAtOnce);
+  const [shown, showMore] = useShown();
   const { q = '', sort = '' } = route?.query ?? {};
   const order = useMemo(() => orderRows(table, sort, q), [table, sort, q]);
   if (table.rows.length === 0) return <Empty text={empty} />;
@@ -126,12 +122,35 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
           </tbody>
         </table>
         {order.length > shown && (
-          <button type="button" class="more" onClick={() => show(shown + rowsAtOnce)}>
+          <button type="button" class="more" onClick={showMore}>
             Show more
           </button>
         )}
       </section>
     </>
+  );
+}
+
+/** The content of a cell: addresses, hashes and UUIDs can be copied, other text stays as it is. */
+export function Cell({ cell }: { cell: ServedCell | undefined }) {
+  const { text = '', value } = cell ?? {};
+  if (typeof value === 'number') return <>{text}</>;
+  const words = text.split(' ');
+  if (!words.every(isId)) return <Text text={text} />;
+  return words.map((word) => (
+    <span key={word} class="id" title={seen(word)}>
+      <CopyButton text={word} what={shortAddress(word)} caption={<Text text={shortAddress(word)} />} />
+    </span>
+  ));
+}
+
+/** Whether a text is an address, a UUID, a hash or, on Solana, the signature that is the id of a transaction. */
+function isId(text: string): boolean {
+  return (
+    isWalletAddress(text) ||
+    isUuid(text) ||
+    (text.startsWith('0x') && isHashOrKey(text)) ||
+    (/^.{64,90}$/.test(text) && decodeBase58(text)?.length === 64)
   );
 }
 

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/preact-query';
 import { formatCount } from '../../lib/output/format.ts';
 import type { ActivityDetail, ActivityRow, SendOutcome, ShownMessage } from '../activity.ts';
+import { AnswerNote } from './answer-note.tsx';
 import { BodyView } from './body-view.tsx';
-import { Command, Loading, Moment, ProblemNote } from './cells.tsx';
 import { EditForm } from './edit-form.tsx';
 import { ActForm, Outcome } from './form.tsx';
 import { findElement } from './keys.tsx';
 import { postJson } from './page-api.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
-import { Rows, Status } from './rows.tsx';
-import { CopyButton, Facts, Text } from './text.tsx';
+import { Moment, Rows, Status } from './rows.tsx';
+import { CodeLine, CopyButton, Facts, Text } from './text.tsx';
 
 interface PanelProps {
   label: string;
@@ -26,15 +26,14 @@ export function Panel({ label, closeHref, bar, children }: PanelProps) {
   useEffect(() => {
     // Walking through the rows by keys stays in the list.
     if (!document.activeElement?.matches('.row:not([aria-current])')) box.current?.focus({ preventScroll: true });
+    findElement('.row[aria-current]')?.scrollIntoView({ block: 'nearest' });
     return () => findElement('.row[aria-current], .row')?.focus({ preventScroll: true });
   }, []);
   return (
     <article class="detail" ref={box} tabIndex={-1} aria-label={label}>
       <div class="bar">
         {bar}
-        <CopyButton text={location.href} what="link">
-          Copy link
-        </CopyButton>
+        <CopyButton text={location.href} caption="Copy link" />
         <a class="close" href={closeHref} aria-label="Close">
           ✕
         </a>
@@ -47,72 +46,46 @@ export function Panel({ label, closeHref, bar, children }: PanelProps) {
 /** A row with its own address: why it failed, what was sent and answered, what caused it and what followed. */
 export function DetailPanel({ id, route }: { id: string; route: Route }) {
   const { query } = route;
-  const { data, error, refetch } = useQuery<ActivityDetail>({ queryKey: ['show', { id }] });
-  const [edited, edit] = useState<ActivityDetail>();
-  /** The row that sending led to: the form stays open there. */
-  const sentId = useRef('');
-  useEffect(() => {
-    if (edited !== undefined && id !== edited.row.id && id !== sentId.current) edit(undefined);
-  }, [id]);
+  const answer = useQuery<ActivityDetail>({ queryKey: ['show', { id }] });
+  const { data } = answer;
+  /** What the form changes, and the ids of the rows that it is shown beside: its own and those that sending led to. */
+  const [edited, edit] = useState<{ detail: ActivityDetail; ids: readonly string[] }>();
+  const form = edited?.ids.includes(id) ? edited.detail : undefined;
   const send = async (from: ActivityDetail, changes: object) => {
     const outcome = await postJson<SendOutcome>('ui/send', { id: from.row.id, ...changes });
-    if (outcome.id !== null) {
-      sentId.current = outcome.id;
-      location.hash = writeHref('activity', [outcome.id], query);
+    const { id: sentId } = outcome;
+    if (sentId !== null) {
+      edit((now) => now && { ...now, ids: [...now.ids, sentId] });
+      location.hash = writeHref('activity', [sentId], query);
     }
     return <Outcome outcome={outcome} />;
   };
-  return (
-    <Panel
-      label="Detail"
-      closeHref={writeHref('activity', [], query)}
-      bar={
-        data && (
-          <Bar key={id} detail={data} onSend={() => send(data, {})} onEdit={() => edit(edited ? undefined : data)} />
-        )
-      }
-    >
-      <ProblemNote error={error} again={refetch} />
-      {data === undefined && error === null && <Loading label="Detail" />}
-      {edited !== undefined && <EditForm detail={edited} onSend={(changes) => send(edited, changes)} />}
-      {data !== undefined && <Detail detail={data} query={query} />}
-    </Panel>
-  );
-}
-
-interface BarProps {
-  detail: ActivityDetail;
-  onSend: () => Promise<ComponentChildren>;
-  onEdit: () => void;
-}
-
-function Bar({ detail: { form, curl, command }, onSend, onEdit }: BarProps) {
-  const method = form?.kind === 'request' ? form.method : 'POST';
-  return (
+  const method = data?.form?.kind === 'request' ? data.form.method : 'POST';
+  const bar = data && (
     <>
-      {form !== undefined && (
+      {data.form !== undefined && (
         <ActForm
+          key={id}
           button="Send again"
-          {...(method !== 'GET' && { question: `This sends ${method} again.` })}
-          onAct={onSend}
+          question={method === 'GET' ? undefined : `This sends ${method} again.`}
+          onAct={() => send(data, {})}
           more={
-            <button type="button" onClick={onEdit}>
+            <button type="button" onClick={() => edit(form ? undefined : { detail: data, ids: [id] })}>
               Edit
             </button>
           }
         />
       )}
-      {curl !== undefined && (
-        <CopyButton text={curl} what="curl">
-          Copy as curl
-        </CopyButton>
-      )}
-      {command !== undefined && (
-        <CopyButton text={command} what="command">
-          Copy as command
-        </CopyButton>
-      )}
+      <CopyButton text={data.curl} caption="Copy as curl" />
+      <CopyButton text={data.command} caption="Copy as command" />
     </>
+  );
+  return (
+    <Panel label="Detail" closeHref={writeHref('activity', [], query)} bar={bar}>
+      <AnswerNote label="Detail" answers={[answer]} />
+      {form !== undefined && <EditForm detail={form} onSend={(changes) => send(form, changes)} />}
+      {data !== undefined && <Detail detail={data} query={query} />}
+    </Panel>
   );
 }
 
@@ -132,7 +105,7 @@ function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query
         <div class="problem">
           <Text as="p" class="error" text={error.message} />
           {error.hints.map((hint) => (
-            <p key={hint}>{hint.startsWith('sotra ') ? <Command line={hint} /> : <Text text={hint} />}</p>
+            <p key={hint}>{hint.startsWith('sotra ') ? <CodeLine text={hint} /> : <Text text={hint} />}</p>
           ))}
         </div>
       )}

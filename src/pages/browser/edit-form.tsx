@@ -42,7 +42,7 @@ function EditRequest({ form, onSend }: { form: RequestForm; onSend: EditFormProp
     <ActForm
       kind="control"
       button="Send"
-      {...(method !== 'GET' && { question: `This sends ${method}.` })}
+      question={method === 'GET' ? undefined : `This sends ${method}.`}
       more={<Text as="code" text={`${method} ${target}`} />}
       onAct={send}
     >

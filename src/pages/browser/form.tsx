@@ -51,7 +51,7 @@ interface ActFormProps {
   kind?: 'act' | 'control';
   button: string;
   /** Asked first, for what cannot be undone. */
-  question?: string;
+  question?: string | undefined;
   /** Shown beside the button. */
   more?: ComponentChildren;
   onAct: () => Promise<ComponentChildren>;

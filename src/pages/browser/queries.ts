@@ -25,14 +25,9 @@ export const queryClient = new QueryClient({
   },
 });
 
-export type Answer<T> = UseQueryResult<T>;
-
-/** Why there is no answer, also between two tries. */
-export function findError({ error, failureReason }: Answer<unknown>): PageError | null {
-  return error ?? failureReason;
-}
-
 /** The answer of an endpoint that reads, as the terminal shows it. */
-export function useCall<T>(endpoint: string, input: Readonly<Record<string, unknown>>): Answer<CallOutcome<T>> {
+export type CallAnswer<T> = UseQueryResult<CallOutcome<T>>;
+
+export function useCall<T>(endpoint: string, input: Readonly<Record<string, unknown>>): CallAnswer<T> {
   return useQuery({ queryKey: ['call', { endpoint, input: JSON.stringify(input) }] });
 }

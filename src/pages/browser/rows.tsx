@@ -1,6 +1,5 @@
-import { formatCount } from '../../lib/output/format.ts';
+import { formatCount, formatTime } from '../../lib/output/format.ts';
 import type { ActivityRow } from '../activity.ts';
-import { Moment } from './cells.tsx';
 import { type Route, writeHref } from './route.ts';
 import { Text } from './text.tsx';
 
@@ -26,16 +25,12 @@ export function Rows({ label, rows, query, selected, fresh }: RowsProps) {
             aria-current={row.id === selected ? 'true' : undefined}
           >
             <Status row={row} />
-            <span class="title">
-              <Text text={row.title} />
-            </span>
+            <Text as="span" class="title" text={row.title} />
             <Moment atMs={row.atMs} />
             <span class="kind">
               {row.kind} {row.number}
             </span>
-            <span class={row.failed ? 'about error' : 'about'}>
-              <Text text={row.about} />
-            </span>
+            <Text as="span" class={row.failed ? 'about error' : 'about'} text={row.about} />
             <span class="took">{row.durationMs === undefined ? '' : `${formatCount(row.durationMs)} ms`}</span>
           </a>
         </li>
@@ -47,4 +42,15 @@ export function Rows({ label, rows, query, selected, fresh }: RowsProps) {
 export function Status({ row: { status, failed, waiting } }: { row: ActivityRow }) {
   const tone = failed ? 'refused' : waiting ? 'waiting' : 'forwarded';
   return <Text as="span" class={`status ${tone}`} text={status} />;
+}
+
+/** A moment in UTC; only its time if it is today. */
+export function Moment({ atMs }: { atMs: number }) {
+  const exact = formatTime(Math.floor(atMs / 1000));
+  const isToday = exact.slice(0, 10) === new Date().toISOString().slice(0, 10);
+  return (
+    <time dateTime={exact.replace(' ', 'T')} title={exact}>
+      {isToday ? exact.slice(11) : exact.slice(0, 16)}
+    </time>
+  );
 }

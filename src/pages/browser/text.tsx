@@ -1,5 +1,4 @@
 import { splitUnseen } from '../../api/safe-text.ts';
-import type { ShownCommand } from '../wallet.ts';
 import { type Attributes, type ComponentChildren, createElement, useState } from './preact.ts';
 
 interface TextProps extends Attributes {
@@ -60,45 +59,38 @@ export function Alert({ text }: { text: string }) {
   return text === '' ? null : <Text as="p" class="error" role="alert" text={text} />;
 }
 
-/** Command lines that give what a view shows, each with a button that copies it. */
-export function Commands({ commands }: { commands: readonly ShownCommand[] }) {
-  return (
-    <ul class="commands">
-      {commands.map(({ name, line }) => (
-        <li key={name}>
-          <span class="name">{name}</span>
-          <Text as="code" text={line} />
-          <CopyButton text={line} what={name} />
-        </li>
-      ))}
-    </ul>
-  );
+interface CopyButtonProps {
+  /** Absent: there is no button. */
+  text: string | undefined;
+  /** What is copied, for screen readers, if the caption does not say it. */
+  what?: string;
+  caption?: ComponentChildren;
 }
 
-interface CopyProps {
-  text: string;
-  /** What is copied, for screen readers. */
-  what: string;
-  children?: ComponentChildren;
-}
-
-export function CopyButton({ text, what, children = 'Copy' }: CopyProps) {
+export function CopyButton({ text, what, caption = 'Copy' }: CopyButtonProps) {
   const [said, say] = useState('');
-  const copy = () => {
-    const done = (result: string) => {
-      say(result);
-      setTimeout(() => say(''), 1500);
-    };
+  if (text === undefined) return null;
+  const done = (result: string) => {
+    say(result);
+    setTimeout(() => say(''), 1500);
+  };
+  const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => done('Copied'),
       () => done('Not allowed'),
     );
-  };
-  // A caption of its own is its accessible name.
-  const label = typeof children === 'string' && children !== 'Copy' ? undefined : `Copy: ${seen(what)}`;
   return (
-    <button type="button" onClick={copy} aria-label={label} title="Copy">
-      <span aria-live="polite">{said || children}</span>
+    <button type="button" onClick={copy} aria-label={what && `Copy: ${seen(what)}`} title="Copy">
+      <span aria-live="polite">{said || caption}</span>
     </button>
+  );
+}
+
+/** A line of code with a button that copies it. */
+export function CodeLine({ text, what = 'command' }: { text: string; what?: string }) {
+  return (
+    <>
+      <Text as="code" text={text} /> <CopyButton text={text} what={what} />
+    </>
   );
 }

@@ -1,15 +1,15 @@
-import { QueryClientProvider, useQuery } from '@tanstack/preact-query';
+import { QueryClientProvider } from '@tanstack/preact-query';
 import type { ActivityFacts } from '../activity.ts';
 import { ActivityView } from './activity.tsx';
 import { Board } from './board.tsx';
 import { ActForm, Outcome } from './form.tsx';
 import { Keys, listenKeys } from './keys.tsx';
-import { lostText, postJson } from './page-api.ts';
+import { postJson } from './page-api.ts';
 import { useEffect, useState } from './preact.ts';
 import { queryClient } from './queries.ts';
 import { useRoute, writeHref } from './route.ts';
 import { mountPage } from './start.tsx';
-import { Alert, CopyButton, Text } from './text.tsx';
+import { Alert, CodeLine, CopyButton } from './text.tsx';
 import { type Activity, useActivity } from './use-activity.ts';
 import { Webhooks } from './webhooks.tsx';
 
@@ -22,13 +22,13 @@ const tabs = [
 function Page() {
   const route = useRoute();
   const activity = useActivity();
-  const { data: facts } = useQuery<ActivityFacts>({ queryKey: ['facts'] });
   const [hasKeys, showKeys] = useState(false);
   useEffect(() => listenKeys(() => showKeys(true)), []);
-  if (facts === undefined) return <Alert text={activity.state === 'lost' ? lostText : ''} />;
+  const { list, rows, state, problem } = activity;
+  if (list === undefined) return <Alert text={problem} />;
+  const { facts } = list;
   const views = facts.hasService ? tabs : tabs.slice(0, 1);
   const view = views.find(([name]) => name === route.view)?.[0] ?? 'activity';
-  const { rows = [], state } = activity;
   return (
     <div class="app">
       <Strip facts={facts} state={state} onKeys={() => showKeys(true)} />
@@ -40,8 +40,8 @@ function Page() {
         ))}
       </nav>
       <main>
-        <Alert text={state === 'lost' ? `${lostText} Retrying every 3 s.` : ''} />
-        {view === 'activity' && <ActivityView {...{ activity, facts, route }} />}
+        <Alert text={problem} />
+        {view === 'activity' && <ActivityView list={list} {...{ activity, route }} />}
         {view === 'board' && <Board route={route} />}
         {view === 'webhooks' && <Webhooks {...{ route, rows }} />}
       </main>
@@ -65,14 +65,12 @@ function Strip({ facts: { title, address, key, curl, line, canTest }, state, onK
         sotra <span>{title}</span>
       </h1>
       <p class="where">
-        <Text as="code" text={address} /> <CopyButton text={address} what="address" />
+        <CodeLine text={address} what="address" />
       </p>
-      <CopyButton text={curl ?? line} what="a first request">
-        {curl === undefined ? 'Copy command' : 'Copy curl'}
-      </CopyButton>
+      <CopyButton text={curl ?? line} caption={curl === undefined ? 'Copy command' : 'Copy curl'} />
       {key !== undefined && (
         <p class="where">
-          <span class="muted">key</span> <Text as="code" text={key} /> <CopyButton text={key} what="key" />
+          <span class="muted">key</span> <CodeLine text={key} what="key" />
         </p>
       )}
       {canTest && <ActForm button="Send test event" onAct={sendTest} />}

@@ -1,19 +1,21 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
-import { type ActivityList, type ActivityRow, maxLooked } from '../activity.ts';
-import { type Connection, getJson, listenLive, type PageError } from './page-api.ts';
-import { useEffect, useMemo, useState } from './preact.ts';
+import { useQuery } from '@tanstack/preact-query';
+import { type ActivityRow, type LoadedActivity, maxLooked } from '../activity.ts';
+import type { LiveEntry } from '../live-log.ts';
+import { type Connection, getJson, listenLive, lostText } from './page-api.ts';
+import { useEffect, useLayoutEffect, useMemo, useState } from './preact.ts';
 import { queryClient } from './queries.ts';
 
 export interface Activity {
-  /** Newest first; absent until they are loaded. */
-  rows: readonly ActivityRow[] | undefined;
-  hasMore: boolean;
+  /** The stored rows; absent until they are loaded. */
+  list: LoadedActivity | undefined;
+  /** The same with live changes, newest first. */
+  rows: readonly ActivityRow[];
   /** Those that came or changed since they were loaded, by id. */
   fresh: ReadonlyMap<string, ActivityRow>;
+  loadOlder: (known: LoadedActivity) => void;
   state: Connection;
-  error: PageError | null;
-  reload: () => void;
-  loadOlder: () => void;
+  /** Why rows are missing. */
+  problem: string;
 }
 
 const lookMs = 2000;
@@ -23,48 +25,38 @@ const noRows: ReadonlyMap<string, ActivityRow> = new Map();
 
 /** The rows of the page: the stored ones and live changes. */
 export function useActivity(): Activity {
+  const [list, setList] = useState<LoadedActivity>();
   const [fresh, setFresh] = useState(noRows);
   const [state, setState] = useState<Connection>('connecting');
-  // The live stream says when it is loaded, so that no row falls between.
-  const { data, error, hasNextPage, refetch, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['list'],
-    queryFn: ({ pageParam }) =>
-      getJson<ActivityList>(`ui/list${pageParam === undefined ? '' : `?before=${pageParam}`}`),
-    initialPageParam: undefined as number | undefined,
-    getNextPageParam: ({ rows, hasMore }) => (hasMore ? rows.at(-1)?.atMs : undefined),
-    enabled: false,
-  });
-  const rows = useMemo(
-    () =>
-      data &&
-      mergeRows(
-        data.pages.flatMap((page) => page.rows),
-        fresh,
-      ),
-    [data, fresh],
-  );
+  const [problem, setProblem] = useState('');
   const addRows = (added: readonly ActivityRow[]) =>
     setFresh((before) => new Map([...before, ...added.map((row) => [row.id, row] as const)].slice(-maxKept)));
-  useEffect(
-    () =>
-      listenLive(
-        'ui/live',
-        (entries) => {
-          const added = entries.flatMap(({ kind, data: row }) => (kind === 'row' ? [row as ActivityRow] : []));
-          const kinds = new Set(entries.map(({ kind }) => kind));
-          if (kinds.has('load')) {
-            setFresh(noRows);
-            void refetch();
-          }
-          if (added.length > 0) addRows(added);
-          if (kinds.has('load') || kinds.has('changed')) void queryClient.invalidateQueries();
-          else void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isAbout(queryKey, added) });
-        },
-        setState,
-      ),
-    [],
-  );
-  const waiting = rows?.filter((row) => row.waiting).slice(0, maxLooked) ?? [];
+  const loadOlder = (known: LoadedActivity) => {
+    getJson<LoadedActivity>(`ui/list?until=${known.rows.at(-1)?.atMs}`).then(
+      (older) => setList((now) => (now === known ? { ...older, rows: [...known.rows, ...older.rows] } : now)),
+      (thrown: Error) => setProblem(thrown.message),
+    );
+  };
+  const takeEntry = ({ kind, data }: LiveEntry) => {
+    if (kind === 'load') {
+      const loaded = data as LoadedActivity;
+      setList(loaded);
+      setFresh(noRows);
+      setProblem('');
+      if (loaded.hasMore) loadOlder(loaded);
+    } else if (kind === 'failed') setProblem(`${(data as { error: string }).error}.`);
+  };
+  const takeEntries = (entries: readonly LiveEntry[]) => {
+    for (const each of entries) takeEntry(each);
+    const added = entries.flatMap(({ kind, data }) => (kind === 'row' ? [data as ActivityRow] : []));
+    if (added.length > 0) addRows(added);
+    const isOther = added.length < entries.length;
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isOther || isAbout(queryKey, added) });
+  };
+  // Not after the first paint: nothing is drawn without it.
+  useLayoutEffect(() => listenLive('ui/live', takeEntries, setState), []);
+  const rows = useMemo(() => mergeRows(list?.rows ?? [], fresh), [list, fresh]);
+  const waiting = rows.filter((row) => row.waiting).slice(0, maxLooked);
   const { data: looked } = useQuery({
     queryKey: ['rows'],
     queryFn: () => getJson<ActivityRow[]>(`ui/rows?${new URLSearchParams(waiting.map(({ id }) => ['id', id]))}`),
@@ -74,7 +66,8 @@ export function useActivity(): Activity {
   useEffect(() => {
     if (looked !== undefined) addRows(looked);
   }, [looked]);
-  return { rows, hasMore: hasNextPage, fresh, state, error, reload: refetch, loadOlder: fetchNextPage };
+  const said = state === 'lost' ? `${problem || lostText} Retrying every 3 s.` : problem;
+  return { list, rows, fresh, loadOlder, state, problem: said };
 }
 
 /** Whether a query shows a row that changed, or one that caused it. */
@@ -85,7 +78,7 @@ function isAbout([route, query]: readonly unknown[], rows: readonly ActivityRow[
 
 /** Newest first, each once; added rows replace those with the same id. */
 function mergeRows(loaded: readonly ActivityRow[], fresh: ReadonlyMap<string, ActivityRow>): readonly ActivityRow[] {
-  const rows = new Map(loaded.map((row) => [row.id, row]));
+  const rows = new Map(loaded.map((row) => [row.id, fresh.get(row.id) ?? row]));
   const news = [...fresh.values()].filter(({ id }) => !rows.has(id)).reverse();
-  return [...news, ...[...rows.values()].map((row) => fresh.get(row.id) ?? row)].sort((a, b) => b.atMs - a.atMs);
+  return [...news, ...rows.values()].sort((a, b) => b.atMs - a.atMs);
 }

@@ -1,7 +1,7 @@
 import { formatCount } from '../../lib/output/format.ts';
 import type { WalletText } from '../wallet.ts';
 import { useMemo } from './preact.ts';
-import { Commands, Text } from './text.tsx';
+import { CopyButton, Text } from './text.tsx';
 
 interface TextCardProps {
   text: WalletText;
@@ -26,7 +26,7 @@ export function TextCard({ text, outcome, title }: TextCardProps) {
 }
 
 function TextBody({ text, title }: { text: WalletText; title: string }) {
-  const { message, commentText, characters, bytes, warnings } = text;
+  const { message, commentText, characters, bytes, warnings, commands } = text;
   const fields = splitTextLines(message.slice(0, message.length - commentText.length));
   return (
     <>
@@ -52,7 +52,15 @@ function TextBody({ text, title }: { text: WalletText; title: string }) {
       </p>
       <details>
         <summary>Commands</summary>
-        <Commands commands={text.commands} />
+        <ul class="commands">
+          {commands.map(({ name, line }) => (
+            <li key={name}>
+              <span class="name">{name}</span>
+              <Text as="code" text={line} />
+              <CopyButton text={line} what={name} />
+            </li>
+          ))}
+        </ul>
       </details>
     </>
   );

@@ -1,6 +1,7 @@
 import { normalizeAddress } from '../../api/address.ts';
+import type { LiveEntry } from '../live-log.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
-import { type Connection, getJson, listenLive, postJson } from './page-api.ts';
+import { type Connection, listenLive, postJson } from './page-api.ts';
 import { describeTrouble, type PageWallet, watchEvmWallets, watchSolanaWallets } from './page-wallet.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
@@ -18,8 +19,6 @@ function WalletPage() {
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState('');
   const latest = useRef<WalletState>();
-  /** The id of the text that the wallet was asked for last. */
-  const tried = useRef('');
 
   useEffect(() => {
     const take = (next: WalletState) => {
@@ -29,16 +28,10 @@ function WalletPage() {
       stop();
       document.title = next.end.ok ? 'Signed · sotra' : 'Not signed · sotra';
     };
-    const load = async () => {
-      const loaded = await getJson<WalletFacts>('wallet/facts');
-      setFacts(loaded);
-      take(loaded.state);
-    };
-    const fails = (thrown: Error) => setError(thrown.message);
-    const onEntries: Parameters<typeof listenLive>[1] = (entries) => {
+    const onEntries = (entries: readonly LiveEntry[]) => {
       for (const { kind, data } of entries) {
-        if (kind === 'state') take(data as WalletState);
-        else load().catch(fails);
+        if (kind === 'load') setFacts(data as WalletFacts);
+        take(kind === 'load' ? (data as WalletFacts).state : (data as WalletState));
       }
     };
     const stop = listenLive('wallet/live', onEntries, setConnection);
@@ -50,24 +43,22 @@ function WalletPage() {
     watch(setWallets);
   }, [facts?.family]);
 
+  const fail = (thrown: Error) => setError(thrown.message);
   /** A problem that the user can fix is reported to the command; anything else ends it. */
   const tell = (trouble: WalletTrouble) => {
     if (latest.current?.end !== null) return;
     setError(trouble.kind === 'problem' ? trouble.text : '');
-    postJson('wallet/trouble', trouble).catch((thrown: Error) => setError(thrown.message));
+    postJson('wallet/trouble', trouble).catch(fail);
   };
   const sign = async (wallet: PageWallet) => {
     const asked = state?.asked;
     const text = facts?.texts[asked?.index ?? -1];
-    if (!asked || text === undefined || tried.current === asked.id) return;
-    tried.current = asked.id;
+    if (!asked || text === undefined) return;
     try {
       const signature = await wallet.sign(account, new TextEncoder().encode(text.message));
       // The command has ended or asks for another text.
       if (latest.current?.asked?.id !== asked.id) return;
-      await postJson('wallet/signature', { id: asked.id, signature }).catch((thrown: Error) =>
-        setError(thrown.message),
-      );
+      await postJson('wallet/signature', { id: asked.id, signature }).catch(fail);
     } catch (thrown) {
       setSigning(false);
       tell(describeTrouble(thrown));
@@ -77,15 +68,9 @@ function WalletPage() {
     if (isSigning && connected !== undefined) void sign(connected.wallet);
   }, [isSigning, state?.asked?.id]);
 
-  const start = async () => {
+  const start = () => {
     setError('');
-    tried.current = '';
-    try {
-      await postJson('wallet/account', { address: account });
-      setSigning(true);
-    } catch (thrown) {
-      setError((thrown as Error).message);
-    }
+    postJson('wallet/account', { address: account }).then(() => setSigning(true), fail);
   };
   if (facts === undefined || state === undefined) return <p class="empty">{error || 'Connecting'}</p>;
   const count = facts.texts.length;

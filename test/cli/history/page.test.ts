@@ -154,5 +154,5 @@ test('no key and no secret reaches the page, and a call whose secret is not kept
 test('the page says that no call is kept with SOTRA_HISTORY=0', async () => {
   const { begin } = await open({ SOTRA_HISTORY: '0' });
   const page = await begin();
-  expect((await page('facts')).json.empty).toBe('SOTRA_HISTORY=0: calls are not logged.');
+  expect((await page('list')).json.facts.empty).toBe('SOTRA_HISTORY=0: calls are not logged.');
 });

@@ -67,7 +67,7 @@ test('ui shows any service, and a page calls endpoints that read alone', async (
   const { url } = await startPage('sandbox start --port 0 --ui');
   const { ui } = await startPage('ui', { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-b' });
   const page = await openPageApi(ui);
-  expect((await page('facts')).json).toEqual({
+  expect((await page('list')).json.facts).toEqual({
     title: 'service',
     address: url,
     curl: `curl --silent --show-error --request GET ${url}/v2/leaderboard --header "authorization: Bearer $SOTRA_API_KEY"`,

@@ -6,7 +6,7 @@ import { openOwnService } from '../../ui/own-service.ts';
 import { type DeliveryActivity, type DeliveryActivityOptions, openDeliveryActivity } from './delivery-activity.ts';
 import { sendTestEvent } from './test-event.ts';
 
-export interface Page extends ServedPage, Pick<DeliveryActivity, 'addRefused' | 'addTry'> {
+export interface Page extends ServedPage, Pick<DeliveryActivity, 'addStored' | 'addRefused' | 'addTry'> {
   /** Rejects if the inbox can no longer be read. */
   broken: Promise<never>;
 }
@@ -24,7 +24,7 @@ export async function startPage({ listensOn, secretFile, ...options }: PageOptio
   const live = createLiveLog();
   const service = await context.config.service().catch(() => undefined);
   const own = service?.apiKey ? await openOwnService(service, context, live) : undefined;
-  const { source, addRefused, addTry, broken, stop } = openDeliveryActivity({ ...options, live });
+  const { source, broken, stop, ...adders } = openDeliveryActivity({ ...options, live });
   const hook = `${listensOn}/hook`;
   const end = () => Promise.all([stop(), own?.close()]);
   const facts = {
@@ -39,8 +39,7 @@ export async function startPage({ listensOn, secretFile, ...options }: PageOptio
     const served = await servePage(createActivityApp({ facts, sources, live, sendTest }, own?.routes), context.warn);
     return {
       ...served,
-      addRefused,
-      addTry,
+      ...adders,
       broken,
       close: async () => void (await Promise.all([served.close(), end()])),
     };

@@ -14,13 +14,20 @@ import {
   type ActivitySource,
   dropOldest,
   type Edited,
-  maxListed,
+  listKept,
   type SendOutcome,
   targetError,
 } from '../../../pages/activity.ts';
 import type { LiveLog } from '../../../pages/live-log.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
-import { type ForwardTry, type Inbox, type StoredEvent, secretDigits, type Target } from '../../../webhooks/inbox.ts';
+import {
+  type ForwardTry,
+  type Inbox,
+  type StoredDelivery,
+  type StoredEvent,
+  secretDigits,
+  type Target,
+} from '../../../webhooks/inbox.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { makeEventRow } from '../event-view.ts';
 import { type InboxPlace, inboxFlags } from '../open-inbox.ts';
@@ -38,8 +45,8 @@ export interface DeliveryActivityOptions {
 
 /** Only the latest refused requests are kept: anyone may send many. */
 const maxRefused = 200;
-/** Events with failed tries that are kept. */
-const maxRetried = 500;
+/** Events whose tries are kept. */
+const maxTried = 500;
 /** How much of a body is shown. */
 const shownBytes = 256 * 1024;
 
@@ -48,12 +55,17 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
   const { inbox, context, targets, live } = options;
   const refused: (RefusedRequest & { number: number })[] = [];
   let refusedCount = 0;
-  const earlier: EarlierTries = new Map();
+  const tried: Tries = new Map();
+  let sentCount = 0;
+  const keepTry = (eventId: string, attempt: Attempt) => {
+    tried.set(eventId, [...(tried.get(eventId) ?? []), attempt]);
+    dropOldest(tried, maxTried);
+  };
   const stop = new AbortController();
   const follow = async () => {
     for await (const event of inbox.follow({}, stop.signal)) live.add('row', makeRow(event));
   };
-  const following = follow();
+  const following = inbox.isStream ? follow() : Promise.resolve();
   const broken = following.then(() => new Promise<never>(() => undefined));
   broken.catch(() => undefined);
 
@@ -61,13 +73,13 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     for await (const event of inbox.events({ idStart: id })) if (event.eventId === id) return event;
     throw usageError(`event ${id.slice(0, 80)}: is not stored any more`);
   };
-  const list = async (beforeMs?: number): Promise<ActivityList> => {
-    const rows = beforeMs === undefined ? refused.map(refusedRow) : [];
+  const list = async (limit: number, untilMs?: number): Promise<ActivityList> => {
+    const { rows: others } = listKept(refused.map(refusedRow), untilMs);
+    const rows = [...others];
     const retries = await inbox.retries();
-    const query = beforeMs === undefined ? {} : { untilMs: beforeMs - 1 };
-    for await (const event of inbox.events(query)) {
-      if (rows.length >= maxListed) return { rows, hasMore: true };
-      rows.push(makeRow(event), ...listAttempts(event, retries, earlier).map(({ row }) => row));
+    for await (const event of inbox.events({ untilMs })) {
+      if (rows.length >= limit + others.length) return { rows, hasMore: true };
+      rows.push(makeRow(event), ...listAttempts(event, retries, tried).map(({ row }) => row));
       // Lets the listener answer.
       if (rows.length % 100 < 2) await setImmediate();
     }
@@ -79,14 +91,14 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     for (const id of new Set(ids.map((each) => readId(each).eventId))) {
       const event = await find(id).catch(() => undefined);
       if (event === undefined) continue;
-      rows.push(makeRow(event), ...listAttempts(event, retries, earlier).map(({ row }) => row));
+      rows.push(makeRow(event), ...listAttempts(event, retries, tried).map(({ row }) => row));
     }
     return rows;
   };
   const show = async (id: string): Promise<ActivityDetail> => {
     if (id.startsWith('refused-')) return showRefused(findRefused(id), options);
     const event = await find(readId(id).eventId);
-    const attempts = listAttempts(event, await inbox.retries(), earlier);
+    const attempts = listAttempts(event, await inbox.retries(), tried);
     if (id.startsWith('event-')) return showEvent(event, attempts, options);
     const attempt = attempts.find(({ row }) => row.id === id);
     if (attempt === undefined) throw usageError(`${id.slice(0, 200)}: is not kept any more`);
@@ -102,7 +114,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const event = await find(eventId);
     const known = [
       ...targets.map((each) => each.url),
-      ...listAttempts(event, await inbox.retries(), earlier).map((each) => each.url),
+      ...listAttempts(event, await inbox.retries(), tried).map((each) => each.url),
     ];
     const shown = edited.url ?? url ?? known[0];
     if (shown === undefined) throw usageError('no target is known', 'Press Edit and type an address.');
@@ -113,15 +125,26 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const { io } = context;
     const startedMs = io.now();
     const signal = AbortSignal.any([io.signal, stop.signal]);
-    const { ok, status, error } = await forward(to, event.delivery, { answerMs: context.options.timeoutMs, signal });
-    const ms = io.now() - startedMs;
-    const text = `${ok ? 'Accepted' : 'Not accepted'} by ${hideUrlSecrets(to)}: ${status ?? error} in ${ms} ms`;
-    return { id: null, text, failed: !ok };
+    const outcome = await forward(to, event.delivery, { answerMs: context.options.timeoutMs, signal });
+    const atMs = io.now();
+    sentCount += 1;
+    const made = { ...outcome, url: to, tries: `sent${sentCount}`, atMs };
+    const attempt = makeAttempt(event, made, { failed: !outcome.ok, durationMs: atMs - startedMs });
+    keepTry(eventId, attempt);
+    live.add('row', attempt.row);
+    return { id: attempt.row.id, text: `Sent: ${attempt.row.status}`, failed: !outcome.ok };
   };
   const source: ActivitySource = { owns: (id) => /^(?:event|attempt|refused)-/.test(id), list, look, show, send };
   return {
     source,
     broken,
+    /** A delivery of this listener; from a cluster those of all listeners come. */
+    addStored: (delivery: StoredDelivery) => {
+      if (inbox.isStream) return;
+      // Whether it waits for a target is looked up.
+      for (const event of delivery.events)
+        live.add('row', { ...makeRow({ ...event, delivery, status: null, forwards: [] }), waiting: true });
+    },
     addRefused: (request: RefusedRequest) => {
       refusedCount += 1;
       const kept = { ...request, number: refusedCount };
@@ -137,16 +160,13 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
           waiting: waitMs !== undefined,
           durationMs: ms,
         });
-        const before = earlier.get(attempt.key) ?? [];
-        const last = before.at(-1);
+        const last = tried.get(event.eventId)?.findLast(({ key }) => key === attempt.key);
         if (last?.row.waiting) {
           last.row = { ...last.row, waiting: false };
           live.add('row', last.row);
         }
         live.add('row', attempt.row);
-        if (outcome.ok) continue;
-        earlier.set(attempt.key, [...before, attempt]);
-        dropOldest(earlier, maxRetried);
+        if (!outcome.ok) keepTry(event.eventId, attempt);
       }
     },
     stop: async () => {
@@ -166,12 +186,12 @@ interface Attempt {
   facts: ActivityDetail['facts'];
 }
 
-/** Failed tries by event and target, the oldest first: the inbox keeps only the last one. */
-type EarlierTries = Map<string, Attempt[]>;
+/** By event, the tries of which the inbox keeps only the last one, and those of this page. */
+type Tries = Map<string, Attempt[]>;
 
-/** Ids are `event-<id>` and `attempt-<id> <number of the try> <address of the target, without secrets>`. */
+/** Ids are `event-<id>` and `attempt-<id> <number of the try, or of this page> <address of the target, without secrets>`. */
 function readId(id: string): { eventId: string; url: string | undefined } {
-  const [, eventId = '', url] = /^(?:event|attempt)-(\S*)(?: \d+ (.*))?$/.exec(id) ?? [];
+  const [, eventId = '', url] = /^(?:event|attempt)-(\S*)(?: (?:sent)?\d+ (.*))?$/.exec(id) ?? [];
   return { eventId, url };
 }
 
@@ -192,7 +212,7 @@ function makeRow(event: StoredEvent): ActivityRow {
 /** A try to send an event to a target. */
 function makeAttempt(
   { eventId, eventType }: Pick<StoredEvent, 'eventId' | 'eventType'>,
-  made: Pick<Forward, 'url' | 'status' | 'tries' | 'atMs' | 'error'>,
+  made: Pick<Forward, 'url' | 'status' | 'atMs' | 'error'> & { tries: number | string },
   more: Pick<ActivityRow, 'failed' | 'waiting' | 'durationMs'>,
 ): Attempt {
   const url = hideUrlSecrets(made.url);
@@ -202,8 +222,8 @@ function makeAttempt(
     kind: 'attempt',
     atMs,
     title: `${eventType} → ${url}`,
-    number: tries,
-    about: error ?? '',
+    ...(typeof tries === 'number' && { number: tries }),
+    about: error ?? (typeof tries === 'number' ? '' : 'sent again on this page'),
     status: String(status ?? 'no answer'),
     causeId: `event-${eventId}`,
     ...more,
@@ -211,8 +231,8 @@ function makeAttempt(
   return { key: `${eventId} ${url}`, row, url: made.url, facts: [] };
 }
 
-/** All known tries of an event, those of a target one after the other. */
-function listAttempts(event: StoredEvent, retries: readonly Retry[], earlier: EarlierTries): Attempt[] {
+/** All known tries of an event, the oldest first. */
+function listAttempts(event: StoredEvent, retries: readonly Retry[], tried: Tries): Attempt[] {
   const { delivery, forwards } = event;
   const ended = forwards.map((made) =>
     makeAttempt(event, made, { failed: made.outcome === 'failed', durationMs: made.ms }),
@@ -222,16 +242,16 @@ function listAttempts(event: StoredEvent, retries: readonly Retry[], earlier: Ea
     const attempt = makeAttempt(event, made, { failed: true, waiting: true });
     return { ...attempt, facts: [['Next try', formatTime(Math.floor(made.nextMs / 1000))]] };
   });
-  return [...ended, ...waiting].flatMap((last) => [
-    ...(earlier.get(last.key) ?? []).filter(({ row }) => row.id !== last.row.id),
-    last,
-  ]);
+  const stored = [...ended, ...waiting];
+  const others = (tried.get(event.eventId) ?? []).filter(({ row }) => !stored.some((each) => each.row.id === row.id));
+  return [...others, ...stored].sort((a, b) => a.row.atMs - b.row.atMs);
 }
 
 function showEvent(event: StoredEvent, attempts: readonly Attempt[], options: DeliveryActivityOptions): ActivityDetail {
   const { delivery, eventId } = event;
   const to = attempts[0]?.url ?? options.targets[0]?.url;
-  const failed = attempts.find(({ row }) => row.failed);
+  const lasts = new Map(attempts.map((each) => [each.key, each]));
+  const failed = [...lasts.values()].find(({ row }) => row.failed);
   return {
     row: makeRow(event),
     ...(failed && { error: describeFailure(failed) }),
