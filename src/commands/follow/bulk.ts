@@ -60,7 +60,7 @@ interface BadEntry extends Place {
 }
 
 /** What goes in one request. */
-type Batch = readonly [NumberedEntry, ...NumberedEntry[]];
+type Batch = readonly NumberedEntry[];
 
 /** Profiles that the result names; more are only counted. */
 const maxProfiles = 5000;
@@ -176,7 +176,7 @@ function explainFailure(thrown: unknown, { file, batches, undo, requestIds }: Up
   if (undo.requests > sent && !mayBeApplied) writeUndoFile(undo.path, batches.slice(0, sent).map(writeReversals));
   const undoFile = existsSync(undo.path) ? undo.path : null;
   const [{ number: start, unit } = { number: 1, unit: 'line' as const }] = batches[0] ?? [];
-  const [from, to] = [batches[sent]?.[0].number ?? start, batches[sent]?.at(-1)?.number ?? start];
+  const [from, to] = [batches[sent]?.[0]?.number ?? start, batches[sent]?.at(-1)?.number ?? start];
   const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
   const units = unit === 'entry' ? 'entries' : 'lines';
   const before = sent === 0 ? '' : `; ${units} ${start} to ${applied} are applied`;
@@ -206,7 +206,7 @@ const batchBytes = 4 * 1024 * 1024;
 const maxEntryBytes = maxLineBytes - 100;
 
 function splitBatches(entries: readonly NumberedEntry[]): Batch[] {
-  const batches: [NumberedEntry, ...NumberedEntry[]][] = [];
+  const batches: NumberedEntry[][] = [];
   let bytes = 0;
   for (const one of entries) {
     const last = batches.at(-1);

@@ -21,8 +21,8 @@ export function addLeaderboard(leaderboard: Command): void {
     'showNsfw',
   );
   addEndpointCommand(leaderboard, 'sections', endpoints.sections, {
-    view: sections,
-    chooseView: ({ timeframe }) => (timeframe === '7d' ? sections7d : sections),
+    view: makeSections({}),
+    chooseView: makeSections,
   }).shares('showNsfw');
 }
 
@@ -176,7 +176,7 @@ interface SectionRow {
 const readFigure = ({ entry }: SectionRow) => entry.reason.value;
 
 /** The old sections, flattened: one line a trader, commenters before others. */
-const makeSections = (window: '7d' | '30d'): View<SectionsAnswer, SectionRow> => ({
+const makeSections = ({ timeframe = '30d' }: Pick<BoardFilters, 'timeframe'>): View<SectionsAnswer, SectionRow> => ({
   layout: 'table',
   rows: (answer) =>
     answer.sections.flatMap((section) =>
@@ -190,13 +190,11 @@ const makeSections = (window: '7d' | '30d'): View<SectionsAnswer, SectionRow> =>
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),
-    ...pnlColumns(window),
+    ...pnlColumns(timeframe),
     ...pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
   ],
   empty: 'No section has traders.',
 });
-
-const [sections, sections7d] = [makeSections('30d'), makeSections('7d')];
 
 function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
   const more = (days: 7 | 30) => ({
