@@ -64,7 +64,7 @@ function makeTables(db: Db): void {
 }
 
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
-const schemaVersion = 5;
+const schemaVersion = 6;
 
 /** The tables of the sandbox and their indexes. Moments are Unix milliseconds, which `worldOffset` turns into those of the sandbox's clock. */
 const schema = `
@@ -143,12 +143,14 @@ CREATE INDEX trade_token ON trade (chain, token, at_ms);
 CREATE INDEX trade_tx ON trade (tx);
 CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
 
--- Kept totals: the trades of a wallet on a chain in a window, which ends at the moment in meta. Made by figures.ts.
+-- Kept totals: the trades of a wallet on a chain in a window, which ends at the moment in meta, and with neither a wallet nor a chain
+-- those of a profile on all chains of leaderboards. Made by figures.ts.
 CREATE TABLE total (
   timeframe TEXT NOT NULL, profile_id TEXT NOT NULL, wallet TEXT NOT NULL, chain TEXT NOT NULL,
   pnl REAL NOT NULL, cost_usd REAL NOT NULL, volume_usd REAL NOT NULL, exits INTEGER NOT NULL, wins INTEGER NOT NULL,
   PRIMARY KEY (timeframe, profile_id, wallet, chain)
 ) WITHOUT ROWID;
+CREATE INDEX total_board ON total (timeframe, pnl DESC, profile_id) WHERE chain = '';
 
 CREATE TABLE follow (
   partner_id TEXT NOT NULL, follower_id TEXT NOT NULL, target_id TEXT NOT NULL, at_ms INTEGER NOT NULL,

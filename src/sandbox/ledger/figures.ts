@@ -36,8 +36,15 @@ export function keepTotals(db: Db, nowMs: number, traders: readonly string[] = [
   const ids = [...new Set([...listChanged(db, nowMs), ...own])];
   db.run(`DELETE FROM total WHERE timeframe IN ('7d', '30d') AND profile_id ${oneOf}`, [JSON.stringify(ids)]);
   // Some at a time: SQLite sorts all trades that it adds up, in memory.
-  for (let from = 0; from < ids.length; from += 1000)
-    db.run(`INSERT INTO total ${sumTrades}`, sumParams(nowMs, ids.slice(from, from + 1000)));
+  for (let from = 0; from < ids.length; from += 1000) {
+    const some = ids.slice(from, from + 1000);
+    db.run(`INSERT INTO total ${sumTrades}`, sumParams(nowMs, some));
+    db.run(
+      `INSERT INTO total SELECT timeframe, profile_id, '', '', sum(pnl), sum(cost_usd), sum(volume_usd), sum(exits), sum(wins) FROM total
+       WHERE timeframe IN ('7d', '30d') AND profile_id ${oneOf} AND chain ${oneOf} GROUP BY timeframe, profile_id`,
+      [JSON.stringify(some), JSON.stringify(leaderboardChains)],
+    );
+  }
   setMeta(db, keptAtKey, String(nowMs));
 }
 
@@ -110,21 +117,31 @@ export interface BoardQuery {
 
 /** Profile ids of the leaderboard, best first by the USD that they realized on its chains, ties by profile id. */
 export function rankProfiles(db: Db, nowMs: number, board: BoardQuery): { profileId: string; total: number }[] {
-  const { chains = leaderboardChains, timeframe = '30d', onlyWithComments, limit = -1 } = board;
+  const { chains, timeframe = '30d', onlyWithComments, limit = -1 } = board;
   const among = [
     ...(getMeta(db, 'eligibility') === 'public' ? [listEligible(db, nowMs)] : []),
     ...(onlyWithComments === true ? [[...listCommenters(db, nowMs)]] : []),
   ].map((ids) => JSON.stringify(ids));
-  const isWanted = ['timeframe = ?5 AND chain IN (SELECT value FROM json_each(?6))']
-    .concat(among.map((_, index) => `profile_id IN (SELECT value FROM json_each(?${8 + index}))`))
-    .join(' AND ');
-  // Grouped on their own, kept totals are read in the order of their key.
+  const isAmong = among.map((_, index) => `AND profile_id IN (SELECT value FROM json_each(?${8 + index}))`).join(' ');
+  const isOnChains = 'timeframe = ?5 AND chain IN (SELECT value FROM json_each(?6))';
+  const isKept = `profile_id NOT IN (SELECT value FROM json_each(?4)) ${isAmong}`;
+  // On all chains the first ones of an index are enough; grouped on their own, totals are read in the order of their key.
+  const kept =
+    chains === undefined
+      ? `SELECT profile_id AS profileId, pnl AS total FROM total WHERE timeframe = ?5 AND chain = '' AND ${isKept}
+         ORDER BY pnl DESC, profile_id LIMIT ?7`
+      : `SELECT profile_id AS profileId, sum(pnl) AS total FROM total WHERE ${isOnChains} AND ${isKept} GROUP BY profile_id`;
   return db.all(
-    `SELECT profile_id AS profileId, sum(pnl) AS total FROM total
-     WHERE profile_id NOT IN (SELECT value FROM json_each(?4)) AND ${isWanted} GROUP BY profile_id
-     UNION ALL SELECT profile_id, sum(pnl) FROM (${sumTrades}) WHERE ${isWanted} GROUP BY profile_id
+    `SELECT * FROM (${kept})
+     UNION ALL SELECT profile_id, sum(pnl) FROM (${sumTrades}) WHERE ${isOnChains} ${isAmong} GROUP BY profile_id
      ORDER BY total DESC, profileId LIMIT ?7`,
-    [...sumParams(nowMs, listChanged(db, nowMs)), timeframe, JSON.stringify(chains), limit, ...among],
+    [
+      ...sumParams(nowMs, listChanged(db, nowMs)),
+      timeframe,
+      JSON.stringify(chains ?? leaderboardChains),
+      limit,
+      ...among,
+    ],
   );
 }
 

@@ -58,6 +58,9 @@ test('the figures of both windows sum the trades in them, at any moment, with an
     keepTotals(db, largeNow);
     const whole = rankProfiles(db, largeNow - 7_200_000, {});
     expect(db.value('SELECT count(*) FROM total')).toBeGreaterThan(300);
+    const ids = (board: Parameters<typeof rankProfiles>[2]) =>
+      rankProfiles(db, largeNow, board).map((row) => row.profileId);
+    expect(ids({})).toEqual(ids({ chains: ['base', 'solana', 'ethereum', 'hyperliquid'] }));
     for (const ms of some(moments, 3)) expectRight(db, largeNow + ms);
     // Kept at another moment, they give the same board.
     keepTotals(db, largeNow - 7_200_000);
@@ -97,7 +100,7 @@ test('a served sandbox to which nobody writes keeps its totals up to date', asyn
     });
   const served = await serve({ db, port: 0, wire: {}, faults: [], io: { now: () => nowMs, sleep }, warn: () => {} });
   onTestFinished(served.close);
-  const count = () => db.value("SELECT count(*) FROM total WHERE timeframe = '7d'");
+  const count = () => db.value("SELECT count(*) FROM total WHERE timeframe = '7d' AND chain = ''");
   expect(count()).toBe(300);
   nowMs += 8 * dayMs;
   wake();
