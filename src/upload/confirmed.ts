@@ -42,16 +42,10 @@ export async function dropConfirmed(upload: Upload, { left }: AddressList): Prom
   replaceFile(confirmedFile(upload), packLines(surplus).toString());
 }
 
-export interface Confirmed {
-  /** Resolves when the addresses are safe on disk; one sync serves all that came meanwhile. */
-  add: (addresses: readonly string[]) => Promise<void>;
-  close: () => void;
-}
-
 const sync = promisify(fsync);
 
 /** Opens confirmed.txt, to which each chunk is appended. */
-export function openConfirmed(upload: Upload): Confirmed {
+export function openConfirmed(upload: Upload) {
   const handle = openStateFile(confirmedFile(upload), constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   ftruncateSync(handle, endOfLastLine(handle));
   syncFolder(upload.folder);
@@ -65,7 +59,8 @@ export function openConfirmed(upload: Upload): Confirmed {
     await sync(handle);
   };
   return {
-    add: (addresses) => {
+    /** Resolves when the addresses are safe on disk; one sync serves all that came meanwhile. */
+    add: (addresses: readonly string[]): Promise<void> => {
       waiting += `${addresses.join('\n')}\n`;
       flushed = flushed.then(flush);
       return flushed;

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defined } from '../api/json.ts';
-import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
+import type { WebhookList } from '../api/webhook-answers.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
 import { refuseOther, replaceFile } from '../lib/files/durable-file.ts';
 import { readSecrets } from '../lib/files/secret-file.ts';
@@ -19,16 +19,11 @@ export function keepSecret(upload: Upload, uid: string, secret: string): void {
   replaceFile(keptSecretFile(upload, uid), `${secret}\n`);
 }
 
-/** The secret of a webhook as an upload kept it, or else as the service lists it. Errors: `local-file`. */
+/** The secret of a webhook as an upload kept it, or else as the service lists it, unless it is masked there. Errors: `local-file`. */
 export function findSecret(uid: string, uploads: readonly Upload[], listed: WebhookList): string | undefined {
   const file = uploads.map((upload) => keptSecretFile(upload, uid)).find((each) => existsSync(each));
   if (file !== undefined) return readSecrets(file)[0];
-  const shown = listed.find((each) => each.uid === uid);
-  return shown && shownSecret(shown);
-}
-
-/** The secret of a listed webhook; `undefined` if the service leaves it out or masks it. */
-function shownSecret({ secret }: Pick<Webhook, 'secret'>): string | undefined {
+  const secret = listed.find((each) => each.uid === uid)?.secret;
   return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
 }
 
@@ -70,7 +65,7 @@ export function checkedList(data: WebhookList): WebhookList {
  * Writes the secret of the webhook to --secret-file, without those of earlier webhooks that are gone. Errors: `not-found` if nobody knows it and
  * the file is empty; `partial` if it cannot be written.
  */
-export function handOverSecret({ input, upload, context }: UploadRun, listed: WebhookList): void {
+export function handOverSecret({ input, upload, listed, context }: UploadRun): void {
   const { uid, former } = upload.state;
   const { secretFile: file, task } = input;
   if (file === undefined || uid === null) return;
@@ -104,10 +99,7 @@ export function handOverSecret({ input, upload, context }: UploadRun, listed: We
 }
 
 /** The file with the secret of the webhook, if it is known, and with --show-secrets the secret. */
-export function describeSecret(
-  { input, upload }: UploadRun,
-  listed: WebhookList,
-): { secretFile?: string; secret?: string } {
+export function describeSecret({ input, upload, listed }: UploadRun): { secretFile?: string; secret?: string } {
   const uid = upload.state.uid ?? '';
   const secret = findSecret(uid, [upload], listed);
   if (secret === undefined) return {};

@@ -1,6 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
 import { addAddresses, chunkSize, register } from '../api/webhook.ts';
-import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
@@ -14,18 +13,12 @@ import { handOverSecret } from './secrets.ts';
 import { forgetWebhook, saveState } from './state.ts';
 import { continuing, formatLine, type UploadRun } from './upload-run.ts';
 
-interface SendOptions {
-  /** The webhooks of the destination, as the service listed them. */
-  listed?: WebhookList;
-  /** The webhook that a new one replaces; the caller deletes it afterwards. */
-  replaces?: string | undefined;
-}
-
 /**
- * Sends what is left of a list in chunks, each on disk once it is confirmed, and makes the webhook first if there is none; returns whether it did.
+ * Sends what is left of a list in chunks, each on disk once it is confirmed, and makes the webhook first if there is none, or one that
+ * `replaces` another, which the caller deletes afterwards; returns whether it did.
  * Errors: those of the call while nothing was confirmed; `partial` (exit 10) after that; `interrupted`. The same command continues after each.
  */
-export async function sendAddresses(run: UploadRun, { listed = [], replaces }: SendOptions = {}): Promise<boolean> {
+export async function sendAddresses(run: UploadRun, replaces?: string): Promise<boolean> {
   const { upload, list, context, input } = run;
   const { state } = upload;
   const [before, isKnown] = [structuredClone(state), existsSync(upload.folder)];
@@ -35,7 +28,7 @@ export async function sendAddresses(run: UploadRun, { listed = [], replaces }: S
   announce(run, makes);
   try {
     const made = makes ? await makeWebhook(run, firstChunk(list)) : undefined;
-    if (makes) handOverSecret(run, listed);
+    if (makes) handOverSecret(run);
     await sendChunks(run, made === 'sent');
     if (state.replaces === null) saveState(upload, { line: null });
     return made === 'sent' || made === 'found';

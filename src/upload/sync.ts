@@ -23,7 +23,7 @@ import { type SyncResult, synced as view } from './view.ts';
 export async function syncList(run: UploadRun): Promise<Result> {
   const { input, list, upload, context } = run;
   const { state, isReadOnly } = upload;
-  const listed = await findWebhook(run);
+  run.listed = await findWebhook(run);
   const whole = list.left;
   const surplus = await takeConfirmed(upload, list);
   const confirmed = list.size - list.left.count + surplus.length;
@@ -49,9 +49,8 @@ export async function syncList(run: UploadRun): Promise<Result> {
   if (isReadOnly) return showCheck(run, result);
   if (replaces !== undefined) await confirmReplacing(run, replaces, surplus.length);
   const makes = state.uid === null || replaces !== undefined;
-  if (!makes) handOverSecret(run, listed);
-  if (makes || result.missing > 0 || state.line !== null)
-    result.registered = await sendAddresses(run, { listed, replaces });
+  if (!makes) handOverSecret(run);
+  if (makes || result.missing > 0 || state.line !== null) result.registered = await sendAddresses(run, replaces);
   result.sent = result.missing;
   if (state.replaces !== null) {
     await deleteWebhook(state.replaces, context);
@@ -60,7 +59,7 @@ export async function syncList(run: UploadRun): Promise<Result> {
     result.notRemovable = 0;
     listSurplus([], run);
   }
-  const secret = describeSecret(run, listed);
+  const secret = describeSecret(run);
   if (makes && input.secretFile === undefined && secret.secretFile !== undefined)
     context.note(`The secret of webhook ${state.uid} is in ${secret.secretFile}`);
   return { kind: 'answer', answer: { ...result, uid: state.uid, ...secret }, view };

@@ -33,7 +33,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile);
     const opened = await openUpload(input, isReadOnly, context);
     unlock = opened.unlock;
-    const run = { input, list, upload: opened.upload, sent: 0, show, context };
+    const run: UploadRun = { input, list, upload: opened.upload, listed: [], sent: 0, show, context };
     return await (isSync ? syncList(run) : sendList(run));
   } finally {
     show.stop();
@@ -55,7 +55,7 @@ async function sendList(run: UploadRun): Promise<Result> {
     context.note(`Nothing was sent: webhook ${state.uid} has all ${counted(list.size, 'address')}.${hint}`);
   }
   if (context.options.preview) return isFinished ? { kind: 'none' } : previewList(run);
-  handOverSecret(run, []);
+  handOverSecret(run);
   if (!isFinished) await sendAddresses(run);
   const answer: UploadResult = {
     uid: state.uid ?? '',
@@ -64,7 +64,7 @@ async function sendList(run: UploadRun): Promise<Result> {
     chunks: Math.ceil(list.size / chunkSize),
     duplicates: list.duplicates,
     rejected: list.rejected,
-    ...(input.task === 'register' && describeSecret(run, [])),
+    ...(input.task === 'register' && describeSecret(run)),
   };
   return { kind: 'answer', answer, view };
 }

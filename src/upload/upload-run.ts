@@ -1,3 +1,4 @@
+import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { serviceFlags, shellLine, writeFlags } from '../client/shell.ts';
 import type { Context } from '../context.ts';
@@ -22,6 +23,8 @@ export interface UploadRun {
   input: UploadInput;
   list: AddressList;
   upload: Upload;
+  /** The webhooks of the destination, if the service was asked for them. */
+  listed: WebhookList;
   /** How many addresses this run has sent and the webhook has confirmed. */
   sent: number;
   show: UploadDisplay;
