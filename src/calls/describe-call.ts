@@ -5,7 +5,7 @@ import { readCode } from '../client/hints.ts';
 import { maskHeader } from '../client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../client/transport.ts';
 import { readMessage } from '../errors.ts';
-import { randomId } from '../lib/random-id.ts';
+import { randomId } from '../lib/files/durable-file.ts';
 import type { CallFacts, CommandFacts, LogEntry } from './entry.ts';
 
 /** One attempt, as the observer saw it. */

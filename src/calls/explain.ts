@@ -13,35 +13,22 @@ import { counted } from '../lib/output/format.ts';
 import type { LogEntry } from './entry.ts';
 import { type Difference, findDifferences, findIgnored, type IgnoredName } from './mismatches.ts';
 
-/** Facts beside the call. */
+/** Facts beside the call, as far as they are known. */
 export interface Surroundings {
   endpoints: readonly Endpoint[];
-  wire: WireNames;
-  context: string | undefined;
+  wire?: WireNames;
+  context?: string | undefined;
   /** The address of the service, if a command without `--base-url` would now go to another. */
-  typedBaseUrl: string | undefined;
+  typedBaseUrl?: string | undefined;
   /** The key in use, such as `...1234 from SOTRA_API_KEY`. */
-  keyName: string | undefined;
+  keyName?: string | undefined;
   /** The context that has this very key for another address. */
-  keyBelongsTo: { context: string; baseUrl: string } | undefined;
-  serviceName: string | undefined;
-  layout: string;
+  keyBelongsTo?: { context: string; baseUrl: string } | undefined;
+  serviceName?: string | undefined;
+  layout?: string;
   /** Calls to the same service in the minute before. */
-  callsBefore: number;
+  callsBefore?: number;
 }
-
-/** For a call of which only its log entry is known. */
-export const nothingKnown: Surroundings = {
-  endpoints: [],
-  wire: {},
-  context: undefined,
-  typedBaseUrl: undefined,
-  keyName: undefined,
-  keyBelongsTo: undefined,
-  serviceName: undefined,
-  layout: 'five-line',
-  callsBefore: 0,
-};
 
 export interface Explanation {
   /** The cause in one sentence. */
@@ -81,7 +68,7 @@ export async function explainEntry(entry: LogEntry, around: Surroundings): Promi
   const answer = readAnswer(entry);
   const { status = 0, text = '', isCut = true } = answer ?? {};
   const data = status >= 300 || isCut ? undefined : tryParseJson(text);
-  const call = matched && parts && { endpoint: matched.endpoint, parts, wire: around.wire, data };
+  const call = matched && parts && { endpoint: matched.endpoint, parts, wire: around.wire ?? {}, data };
   const differences = call === undefined ? [] : await findDifferences(call);
   const facts: Facts = { entry, around, endpoint: matched?.endpoint, parts, origin, answer };
   const { rule, next } = findReason(facts, differences);
@@ -253,9 +240,10 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   const { endpoint, parts, around } = facts;
   const named = findNamed(facts, answer);
   if (named.includes('signature')) {
-    const other = around.layout === 'five-line' ? 'blank-line' : 'five-line';
+    const { layout = 'five-line' } = around;
+    const other = layout === 'five-line' ? 'blank-line' : 'five-line';
     return because(
-      `The service refused the signature${quote(answer)}. It was made over the layout ${around.layout}, beginning "${around.serviceName ?? ''} Swap Comment:".`,
+      `The service refused the signature${quote(answer)}. It was made over the layout ${layout}, beginning "${around.serviceName ?? ''} Swap Comment:".`,
       `sotra comment verify --help`,
       command`sotra context set ${around.context ?? '<name>'} --layout ${other}`,
     );
@@ -278,7 +266,8 @@ const { maxWaitMs } = usualLimits;
 function reasonOfLimit({ around, entry, origin }: Facts, answer: Answer): Reason {
   const endedMs = Date.parse(entry.startedDateTime) + entry.time;
   const waitMs = readRetryAfter(answer.headers['retry-after'], endedMs);
-  const before = around.callsBefore === 0 ? '' : ` ${around.callsBefore + 1} calls went to it within a minute.`;
+  const { callsBefore = 0 } = around;
+  const before = callsBefore === 0 ? '' : ` ${callsBefore + 1} calls went to it within a minute.`;
   const rule = `Too many calls to ${origin}${quote(answer)}.${before}`;
   if (waitMs === undefined) return because(rule, '--rate 2/s', '--retries 10');
   const until = new Date(endedMs + waitMs).toISOString().slice(0, 19);
@@ -326,7 +315,7 @@ function findNotes({ answer, entry }: Facts): string[] {
 function findNamed({ endpoint, around }: Facts, answer: Answer): string[] {
   const words = new Set((readServiceError(answer.text) ?? '').split(/[^\w]+/));
   return Object.entries(endpoint?.params ?? {}).flatMap(([key, param]) => {
-    const name = wireName(endpoint as Endpoint, key, param, around.wire);
+    const name = wireName(endpoint as Endpoint, key, param, around.wire ?? {});
     return words.has(name) || words.has(key) ? [name] : [];
   });
 }

@@ -5,7 +5,7 @@ import { errorExitCodes, orUndefined } from '../errors.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
 import { summarizeCall } from './calls.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
-import { type Explanation, explainCommand, explainEntry, nothingKnown, type Surroundings } from './explain.ts';
+import { type Explanation, explainCommand, explainEntry, type Surroundings } from './explain.ts';
 import { findHistory } from './log.ts';
 import { type NumberedEntry, readCalls } from './read-log.ts';
 
@@ -75,8 +75,8 @@ export async function listCallReasons(call: NumberedEntry, context: Context): Pr
 }
 
 /** The same for a call of another log, with what else is known. */
-export async function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
-  const { next, ...reasons } = await explainEntry(entry, { ...nothingKnown, ...known });
+export async function listReasons(entry: LogEntry, around: Surroundings): Promise<Line[]> {
+  const { next, ...reasons } = await explainEntry(entry, around);
   return listLines({ ...reasonTexts(reasons), next });
 }
 
@@ -118,10 +118,10 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
   const untyped = await find();
   const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;
   const service = typedBaseUrl === undefined ? untyped : await find(typedBaseUrl);
-  const known = service === undefined ? nothingKnown : { ...nothingKnown, ...service, keyName: describeKey(service) };
   const keyBelongsTo = service && findOwner(service, stored);
   const callsBefore = entry.response.status === 429 ? await countBefore(entry, context) : 0;
-  return { ...known, endpoints, context: name, typedBaseUrl, keyBelongsTo, callsBefore };
+  const keyName = service && describeKey(service);
+  return { ...service, keyName, endpoints, context: name, typedBaseUrl, keyBelongsTo, callsBefore };
 }
 
 /** Another context that has the key in use for another address. */

@@ -73,7 +73,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
   let showsSpinner = io.err.isTTY && !options.quiet && !options.verbose;
 
   const observeCall = async (kind: Service['kind']): Promise<ClientConfig['observe']> => {
-    const print = options.verbose ? (await import('../client/observe.ts')).watchCall(trace) : undefined;
+    const print = options.verbose ? (await import('../client/preview.ts')).watchCall(trace) : undefined;
     const shown = showsSpinner && kind !== 'sandbox' ? await spinner() : undefined;
     return (event) => {
       print?.(event);

@@ -102,6 +102,6 @@ export function derivePublicKey(seed: Uint8Array): Uint8Array {
 }
 
 /** True if the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */
-export function isKeypair(bytes: Uint8Array): boolean {
+function isKeypair(bytes: Uint8Array): boolean {
   return Buffer.from(derivePublicKey(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
 }

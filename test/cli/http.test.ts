@@ -24,12 +24,6 @@ test.each(statuses)('HTTP %i becomes %s with exit %i, its text and request id', 
   expect(JSON.parse(err).error.message).toContain('the words of the service');
 });
 
-test('--json prints the numbers and repeated keys of the service exactly as sent', async () => {
-  const service = await answering('{"traders":[],"big":12345678901234567890,"one":1.0,"one":2.50}');
-  const { out } = await run('leaderboard list --json', { env: service.env });
-  expect(out).toBe('{\n  "traders": [],\n  "big": 12345678901234567890,\n  "one": 1.0,\n  "one": 2.50\n}\n');
-});
-
 test('--dry-run and --curl show the request without sending it and need no key', async () => {
   const service = await answering({});
   const env = { SOTRA_BASE_URL: service.url };

@@ -16,8 +16,7 @@ import {
   type StoredContext,
   type StoredSettings,
 } from '../../lib/config/settings.ts';
-import { mayAsk, showPlan } from '../../lib/output/confirm.ts';
-import { pick } from '../../lib/output/pick.ts';
+import { mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { checkRequest } from '../check-request.ts';
 import { checkName } from '../context/entry.ts';

@@ -8,9 +8,8 @@ import { command } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
-import { mayAsk } from '../../lib/output/confirm.ts';
+import { mayAsk, pick } from '../../lib/output/confirm.ts';
 import { counted, formatAge, formatUsd, shortAddress } from '../../lib/output/format.ts';
-import { pick } from '../../lib/output/pick.ts';
 import { type CommentInput, hasComment } from './read-comment.ts';
 
 interface SwapInput extends CommentInput, KeyInput {

@@ -1,12 +1,13 @@
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { layouts } from '../../api/formats.ts';
 import { byName, isObject, parseJson } from '../../api/json.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { makeFolder, readStateBytes, removeOldDrafts, syncFolder } from '../files/durable-file.ts';
 import { type LockIo, withLock } from '../files/lock.ts';
 import { decodeText } from '../files/source.ts';
-import type { StoredSettings } from './settings.ts';
-import { settingsSchema } from './settings-schema.ts';
+import { keyStores, type StoredSettings } from './settings.ts';
 
 /** The layout of the file; default: this one. */
 const version = 1;
@@ -61,6 +62,25 @@ export function openSettings(directory: string): SettingsStore {
     },
   };
 }
+
+const contextSchema = z.object({
+  baseUrl: z.string().optional(),
+  apiKey: z.string().optional(),
+  keyStore: z.enum(keyStores).optional(),
+  keyOrigin: z.string().optional(),
+  keySuffix: z.string().optional(),
+  serviceName: z.string().optional(),
+  layout: z.enum(layouts).optional(),
+  wire: z.record(z.string(), z.string()).optional(),
+  inbox: z.string().optional(),
+  inboxCreds: z.string().optional(),
+});
+
+const settingsSchema: z.ZodType<StoredSettings> = z.object({
+  current: z.string().optional(),
+  contexts: z.record(z.string(), contextSchema),
+  aliases: z.record(z.string(), z.string()).optional(),
+});
 
 /** The settings as they are stored, with fields that this version does not know. Throws an error without values, which may be keys. */
 function checkStored(stored: unknown): StoredSettings {

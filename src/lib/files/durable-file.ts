@@ -22,7 +22,6 @@ import { dirname, join } from 'node:path';
 import { SotraError } from '../../errors.ts';
 import type { Io } from '../io.ts';
 import { platformRules } from '../platform.ts';
-import { randomId } from '../random-id.ts';
 
 /**
  * Replaces a file (mode 0600) in one step, even if the process crashes. Errors: those of the file system; `local-file` for a link,
@@ -179,4 +178,11 @@ export function makeFolder(folder: string): void {
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Eight random hex digits, not for secrets. Without `crypto`, whose first use takes 2 ms. */
+export function randomId(): string {
+  return Math.floor(Math.random() * 2 ** 32)
+    .toString(16)
+    .padStart(8, '0');
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { safeText } from '../../api/safe-text.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { Io } from '../io.ts';
 import { column } from './columns.ts';
 import type { Result } from './result.ts';
 import type { View } from './view.ts';
@@ -36,6 +37,25 @@ function shorten(text: string): string {
 /** The same before a regular file is replaced. Errors: `usage`. */
 export async function confirmReplace(flag: string, file: string, context: Context): Promise<void> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await confirm(`replace ${file} (${flag})`, context);
+}
+
+/** A value to pick, and its line. */
+export interface Choice<T> {
+  value: T;
+  line: string;
+}
+
+/** Asks on the terminal for one of the choices by its number; `undefined` for an empty answer. */
+export async function pick<T>(title: string, choices: readonly Choice<T>[], io: Io): Promise<T | undefined> {
+  const lines = choices.map(({ line }, index) => `${String(index + 1).padStart(4)}  ${safeText(line)}`);
+  await io.err.write(`${[title, ...lines].join('\n')}\n`);
+  for (;;) {
+    const answer = (await io.ask('Number: ', { hidden: false })).trim();
+    if (answer === '') return undefined;
+    const picked = choices[Number(answer) - 1];
+    if (picked !== undefined) return picked.value;
+    await io.err.write(`There is no number ${safeText(answer)}.\n`);
+  }
 }
 
 export interface PlannedChange {

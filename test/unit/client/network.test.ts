@@ -6,7 +6,6 @@ import { generate } from 'selfsigned';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createNetwork } from '../../../src/client/network.ts';
 import { openPort } from '../../support/harness.ts';
-import { long } from '../../support/size.ts';
 
 interface Surroundings {
   env?: Record<string, string>;
@@ -77,18 +76,6 @@ test('silence before the answer and inside it ends in a timeout', async () => {
   const late = { kind: 'timeout', message: 'no answer in time' };
   await expect(send(url, { timeoutMs: 50 })).rejects.toMatchObject(late);
   expect(await send(`${url}/begun`, { timeoutMs: 500 })).toMatchObject({ status: 200, bodyError: late });
-});
-
-long('all of an exchange may take so long and no longer, before the answer and inside it', async () => {
-  const server = createServer((request, response) => {
-    if (request.url === '/begun') response.write('a');
-  });
-  const url = `http://127.0.0.1:${await openPort(server)}`;
-  const { send } = await transportOf();
-  const late = { kind: 'late', message: 'no answer in time' };
-  await expect(send(url, { totalMs: 50 })).rejects.toMatchObject(late);
-  await expect(send(url, { totalMs: -1 })).rejects.toMatchObject(late);
-  expect(await send(`${url}/begun`, { totalMs: 1000 })).toMatchObject({ status: 200, bodyError: late });
 });
 
 test('a limit longer than any timer is a long one', async () => {

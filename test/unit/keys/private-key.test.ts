@@ -1,7 +1,7 @@
 import nacl from 'tweetnacl';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../../../src/api/address.ts';
-import { checkEvmKey, isKeypair, readKeyContent } from '../../../src/keys/private-key.ts';
+import { checkEvmKey, readKeyContent } from '../../../src/keys/private-key.ts';
 import { solanaTrader } from '../../support/traders.ts';
 
 const digits = `${'0123456789abcdef'.repeat(3)}0123456789ABCDEF`;
@@ -123,9 +123,4 @@ test('a key of EVM is above zero and below the order of the curve', () => {
     '',
   ])
     expect(() => checkEvmKey(bytes(bad), 'k')).toThrow('the key in k is not a valid EVM private key');
-});
-
-test('a keypair is distinguished from a signature', () => {
-  expect(isKeypair(Uint8Array.from(pair))).toBe(true);
-  expect(isKeypair(Uint8Array.from([...pair.slice(0, 63), 27]))).toBe(false);
 });
