@@ -1,9 +1,9 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { decodeBase58 } from '../api/address.ts';
 import type { ChainFamily } from '../api/chain.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
 import { SotraError } from '../errors.ts';
 import { decodeText } from '../lib/files/source.ts';
-import { solanaKey } from './solana-key.ts';
 
 /** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Its owner wipes it with `fill(0)`. */
 export interface PrivateKey {
@@ -95,10 +95,15 @@ function splitKeypair(pair: Uint8Array, source: string): PrivateKey {
   return { family: 'solana', bytes };
 }
 
+/** DER header of a 32-byte ed25519 seed. Source: RFC 8410. */
+const derPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** By Node: a command that signs for EVM loads no library for Solana. */
 export function derivePublicKey(seed: Uint8Array): Uint8Array {
-  const { publicKey, wipe } = solanaKey(seed);
-  wipe();
-  return publicKey;
+  const der = Buffer.concat([derPrefix, seed]);
+  const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
+  der.fill(0);
+  return key.export({ format: 'der', type: 'spki' }).subarray(-32);
 }
 
 /** True if the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */

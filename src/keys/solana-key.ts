@@ -5,7 +5,6 @@ import { encodeBase58 } from '../api/address.ts';
 export function solanaKey(seed: Uint8Array) {
   const pair = nacl.sign.keyPair.fromSeed(seed);
   return {
-    publicKey: pair.publicKey,
     address: encodeBase58(pair.publicKey),
     sign: (bytes: Uint8Array): Uint8Array => nacl.sign.detached(bytes, pair.secretKey),
     wipe: () => void pair.secretKey.fill(0),
