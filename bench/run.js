@@ -19,8 +19,7 @@ const unknown = asked.filter((name) => !known.includes(name));
 if (unknown.length > 0) process.stderr.write(`no such bench: ${unknown.join(', ')} (there are ${known.join(', ')})\n`);
 
 const inputs = [...names.map((name) => `bench/${name}.ts`), 'bench/measure/table.ts'];
-const external = ['libsql', 'playwright-core', '@sparticuz/chromium'];
-const bundle = await rolldown({ cwd: root, input: inputs, platform: 'node', external, logLevel: 'silent' });
+const bundle = await rolldown({ cwd: root, input: inputs, platform: 'node', external: ['libsql'], logLevel: 'silent' });
 await bundle.write({ dir: out, format: 'esm', cleanDir: true });
 
 const rows = [];

@@ -1,17 +1,17 @@
 // What starting costs: help, version and completion against bare Node, a read command against the least script that asks the same of the
-// same server, and the sandbox inside the process against that command. If `resend` is on the PATH, its help is measured too.
+// same server, and the sandbox inside the process against that command. Needs `npm run build` before.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { measureChild, secondsToAnswer } from './measure/child.ts';
+import { atEnd, temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
 
 const program = join(process.cwd(), process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js');
 const rounds = 21;
-const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
+const folder = temporaryFolder();
 /** For the data of a command that is the first in its folder. */
 const unused = join(folder, 'unused');
 // Beside the packages, so that it finds undici as any script would.
@@ -30,36 +30,27 @@ const hello = JSON.stringify({
 });
 const state = { ...shell, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder };
 
-let server: Server | undefined;
-try {
-  const board = execFileSync(process.execPath, [program, '--sandbox', 'leaderboard', 'list', '--json'], {
-    env: state,
-  });
-  server = createServer((_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(board);
-  });
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  writeFileSync(
-    minimal,
-    `import { Client } from 'undici';
+const board = execFileSync(process.execPath, [program, '--sandbox', 'leaderboard', 'list', '--json'], { env: state });
+const server = createServer((_, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(board);
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+atEnd(() => rmSync(minimal, { force: true }));
+writeFileSync(
+  minimal,
+  `import { Client } from 'undici';
 const client = new Client('${url}');
 const { body } = await client.request({ path: '/v2/leaderboard', method: 'GET', headers: { authorization: 'Bearer key' } });
 console.log(JSON.stringify(JSON.parse(await body.text()), null, 2));
 await client.close();
 `,
-  );
-  report(await rowsFor(url));
-} finally {
-  server?.close();
-  rmSync(minimal, { force: true });
-  rmSync(folder, { recursive: true, force: true });
-}
+);
+report(await rowsFor(url));
+server.close();
 
 async function rowsFor(url: string): Promise<Row[]> {
   const there = { ...state, SOTRA_BASE_URL: url, SOTRA_API_KEY: 'key' };
-  const resend = find('resend');
   const lines = {
     node: { argv: ['-e', '0'], env: shell },
     version: { argv: [program, '--version'], env: state },
@@ -75,7 +66,6 @@ async function rowsFor(url: string): Promise<Row[]> {
     sandboxRows: { argv: [program, '--sandbox', 'leaderboard', 'list'], env: state },
     firstUse: { argv: [program, '--sandbox', 'leaderboard', 'list'], env: { ...state, SOTRA_DATA_DIR: unused } },
     mcp: { argv: [program, '--sandbox', 'mcp'], env: state, hello },
-    ...(resend === undefined ? {} : { resend: { argv: [resend, '--help'], env: state } }),
   };
   const taken: Record<string, number[]> = Object.fromEntries(Object.keys(lines).map((name) => [name, []]));
   // In turn, so that a machine that slows down slows all of them.
@@ -103,7 +93,6 @@ async function rowsFor(url: string): Promise<Row[]> {
     row('leaderboard list --help, bare node', 'node', 'commandHelp', 1.6),
     row('completion bash, bare node', 'node', 'completion', 1.6),
     row('completion of names, bare node', 'node', 'callback'),
-    ...(resend === undefined ? [] : [row('--help, resend --help', 'resend', 'help', 1)]),
     row('leaderboard list --json, a script with undici', 'minimal', 'json', 1.25),
     row('the same as a table, the same script', 'minimal', 'table', 1.4),
     { what: 'the history of calls, added to one call', unit: 'ms', measured: subtract('json', 'unlogged'), atMost: 3 },
@@ -112,11 +101,4 @@ async function rowsFor(url: string): Promise<Row[]> {
     row('--sandbox leaderboard list, bare node', 'node', 'sandboxRows', 4.2),
     row('the first --sandbox command in a folder, a later one', 'sandboxRows', 'firstUse', 1.3),
   ];
-}
-
-/** The file of a program on the PATH. */
-function find(name: string): string | undefined {
-  const places = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name));
-  const found = places.find((place) => existsSync(place));
-  return found === undefined ? undefined : realpathSync(found);
 }

@@ -2,15 +2,15 @@
 // that nothing is new, against a bare script that reads, splits and PUTs with undici and no checks. The service is a stub in a process of
 // its own that reads and answers. Each figure is the median of rounds in which the programs take turns, a third of them with five times as
 // many addresses.
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { measureChild, startServer, type Usage } from './measure/child.ts';
+import { temporaryFolder } from './measure/folder.ts';
 import { report } from './measure/row.ts';
 
 const self = fileURLToPath(import.meta.url);
@@ -25,48 +25,43 @@ else if (role === 'bare') await bare(rest[0] ?? '', rest[1] ?? '');
 else await main(Number(role ?? 1_000_000));
 
 async function main(count: number): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sotra-bench-'));
-  const { url, server } = await startServer([self, 'serve']);
-  try {
-    const [one, five] = [join(folder, 'one.txt'), join(folder, 'five.txt')];
-    writeAddresses(one, count);
-    writeAddresses(five, count * 5);
-    const taken: Record<'bare' | 'one' | 'sync' | 'again' | 'five', Usage[]> = {
-      bare: [],
-      one: [],
-      sync: [],
-      again: [],
-      five: [],
-    };
-    for (let round = 0; round < rounds; round += 1) {
-      const data = join(folder, `data-${round}`);
-      taken.bare.push(await measureChild([self, 'bare', url, one]));
-      taken.one.push(await upload('register', url, one, data));
-      // What one round leaves for the disk to write would slow the next.
-      rmSync(data, { recursive: true });
-      taken.sync.push(await upload('sync', url, one, data));
-      taken.again.push(await upload('sync', url, one, data));
-      rmSync(data, { recursive: true });
-      if (round % 3 !== 0) continue;
-      taken.five.push(await upload('register', url, five, `${data}-five`));
-      rmSync(`${data}-five`, { recursive: true });
-    }
-    const time = (each: readonly Usage[]) => each.map(({ seconds }) => seconds);
-    const peak = (each: readonly Usage[]) => each.map(({ peakMb }) => peakMb);
-    const what = `webhook register of ${count} addresses`;
-    report([
-      { what: `${what}, read + split + PUT`, unit: 's', floor: time(taken.bare), measured: time(taken.one), atMost: 2 },
-      { what: `${what}, peak memory`, unit: 'MB', measured: peak(taken.one), atMost: 250 },
-      { what: 'webhook sync of as many', unit: 's', floor: time(taken.bare), measured: time(taken.sync), atMost: 2 },
-      { what: 'sync again, unchanged', unit: 's', floor: time(taken.bare), measured: time(taken.again), atMost: 2 },
-      { what: 'sync again, unchanged, peak memory', unit: 'MB', measured: peak(taken.again) },
-      { what: 'five times as many', unit: 's', floor: time(taken.one), measured: time(taken.five), atMost: 5.5 },
-      { what: 'five times as many, peak memory', unit: 'MB', measured: peak(taken.five) },
-    ]);
-  } finally {
-    server.kill();
-    rmSync(folder, { recursive: true, force: true });
+  const folder = temporaryFolder();
+  const { url } = await startServer([self, 'serve']);
+  const [one, five] = [join(folder, 'one.txt'), join(folder, 'five.txt')];
+  writeAddresses(one, count);
+  writeAddresses(five, count * 5);
+  const taken: Record<'bare' | 'one' | 'sync' | 'again' | 'five', Usage[]> = {
+    bare: [],
+    one: [],
+    sync: [],
+    again: [],
+    five: [],
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    const data = join(folder, `data-${round}`);
+    taken.bare.push(await measureChild([self, 'bare', url, one]));
+    taken.one.push(await upload('register', url, one, data));
+    // What one round leaves for the disk to write would slow the next.
+    rmSync(data, { recursive: true });
+    taken.sync.push(await upload('sync', url, one, data));
+    taken.again.push(await upload('sync', url, one, data));
+    rmSync(data, { recursive: true });
+    if (round % 3 !== 0) continue;
+    taken.five.push(await upload('register', url, five, `${data}-five`));
+    rmSync(`${data}-five`, { recursive: true });
   }
+  const time = (each: readonly Usage[]) => each.map(({ seconds }) => seconds);
+  const peak = (each: readonly Usage[]) => each.map(({ peakMb }) => peakMb);
+  const what = `webhook register of ${count} addresses`;
+  report([
+    { what: `${what}, read + split + PUT`, unit: 's', floor: time(taken.bare), measured: time(taken.one), atMost: 2 },
+    { what: `${what}, peak memory`, unit: 'MB', measured: peak(taken.one), atMost: 250 },
+    { what: 'webhook sync of as many', unit: 's', floor: time(taken.bare), measured: time(taken.sync), atMost: 2 },
+    { what: 'sync again, unchanged', unit: 's', floor: time(taken.bare), measured: time(taken.again), atMost: 2 },
+    { what: 'sync again, unchanged, peak memory', unit: 'MB', measured: peak(taken.again) },
+    { what: 'five times as many', unit: 's', floor: time(taken.one), measured: time(taken.five), atMost: 5.5 },
+    { what: 'five times as many, peak memory', unit: 'MB', measured: peak(taken.five) },
+  ]);
 }
 
 /** Distinct addresses that are the same at every run: a counter that was scrambled by steps that can be undone. */

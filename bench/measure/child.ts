@@ -84,7 +84,7 @@ function residentMb(pid: number): number {
 }
 
 /** Processor time used so far, by the kernel's clock of 100 ticks a second; 0 if it cannot be read. */
-export function cpuSecondsOf(pid: number): number {
+function cpuSecondsOf(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -1,7 +1,7 @@
 /** One line of the bench table: rounds of ours, and of a floor that was measured in turn with it. */
 export interface Row {
   what: string;
-  unit: 's' | 'ms' | 'MB' | 'KB' | 'items/s' | 'requests/s' | 'frames/s' | 'packages';
+  unit: 's' | 'ms' | 'MB' | 'KB' | 'items/s' | 'requests/s' | 'packages';
   /** One figure a round; the median counts. */
   measured: readonly number[];
   /** What the floor took in the same rounds; without one the aim is about the figure itself. */

@@ -1,22 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Endpoint } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
-import { decodeRequest } from '../../src/api/request.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { ServiceRefusal } from '../../src/sandbox/service/handler.ts';
 import { allRoutes } from '../../src/sandbox/service/routes.ts';
-import { type Witness, witnesses } from '../support/witness.ts';
-
-/** The input that the sandbox makes of a request. */
-function inputOf(endpoint: Endpoint, { path, body }: Witness): Record<string, unknown> {
-  const url = new URL(`http://sandbox.test${path}`);
-  const names = new RegExp(`^${endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(url.pathname)?.groups;
-  const parts = Object.entries(names ?? {}).map(([key, text]) => [key, decodeURIComponent(text)]);
-  const decoded = decodeRequest(endpoint, { path: Object.fromEntries(parts), query: url.searchParams, body });
-  if (!decoded.ok) throw new Error(`${path}: ${decoded.problem}`);
-  return decoded.input;
-}
+import { inputOf, witnesses } from '../support/witness.ts';
 
 /** The same input, telling which parameters are read by name. A copy of all of them would read none and look like all. */
 function recorded(input: Record<string, unknown>, onRead: (key: string) => void): never {

@@ -88,7 +88,7 @@ test('a short address is not cut once more', async () => {
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const widths = [60, 80, 140] as const;
 
-/** Screens that are reviewed whenever they change, each stored at three widths. */
+/** Screens that are reviewed whenever they change, each stored with its three widths in one file. */
 const screens = {
   leaderboard: '--sandbox leaderboard list --limit 8',
   chart: '--sandbox leaderboard list --limit 8 --chart',
@@ -99,10 +99,12 @@ const screens = {
 } as const;
 
 test.each(Object.entries(screens))('%s at 60, 80 and 140 columns is as reviewed', async (name, argv) => {
+  let text = '';
   for (const tty of widths) {
     const { out, err } = await run(argv, { env, tty, now });
-    await expect(out + err).toMatchFileSnapshot(`screens/${name}-${tty}.txt`);
+    text += `${tty} columns\n${out}${err}\n`;
   }
+  await expect(text).toMatchFileSnapshot(`screens/${name}.txt`);
 });
 
 /** The screen of a terminal of that width after a command line has ended, with its color codes. */

@@ -2,10 +2,9 @@ import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
-import { decodeRequest } from '../../src/api/request.ts';
 import { methodName } from '../../src/client/create-client.ts';
 import { run, stub } from '../support/harness.ts';
-import { type Witness, witnesses } from '../support/witness.ts';
+import { inputOf, type Witness, witnesses } from '../support/witness.ts';
 
 test('every endpoint has a row in the hand-typed table, and no row speaks of another', () => {
   expect(Object.keys(witnesses).sort()).toEqual(endpoints.map((endpoint) => endpoint.id as string).sort());
@@ -57,20 +56,6 @@ for (const [id, rows] of Object.entries(witnesses))
   });
 
 type Method = (input: unknown) => Promise<unknown>;
-
-/** The input of a method for a request that was typed by hand. */
-function inputOf(endpoint: Endpoint, { path, body }: Witness): unknown {
-  const url = new URL(path, 'http://service.test');
-  const names = endpoint.path.split('/');
-  const parts = Object.fromEntries(
-    url.pathname
-      .split('/')
-      .flatMap((part, at) => (names[at]?.startsWith('{') ? [[names[at].slice(1, -1), decodeURIComponent(part)]] : [])),
-  );
-  const decoded = decodeRequest(endpoint, { path: parts, query: url.searchParams, body });
-  if (!decoded.ok) throw new Error(decoded.problem);
-  return decoded.input;
-}
 
 test('each method sends what the hand-typed table says', async () => {
   const sent: unknown[] = [];

@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
@@ -6,7 +5,7 @@ import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
-import { forwardPort, sessionOf, startPage } from '../support/page.ts';
+import { forwardPort, startPage } from '../support/page.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const rows = (tab: Page) => tab.locator('.browse .row');
@@ -289,34 +288,6 @@ test('a page that lost its connection says so and goes on where it was, without 
   port.mend();
   await expect.poll(state).toBe('Live');
   await expect.poll(() => rows(tab).count()).toBe(50);
-});
-
-test('slow and huge requests are ended, and the page answers meanwhile', async () => {
-  const { ui } = await listen(temporaryFolder(), '--ui');
-  const { port, origin } = new URL(ui);
-  const closed = (head: string) =>
-    new Promise<string>((resolve) => {
-      let answer = '';
-      const socket = connect(Number(port), '127.0.0.1', () => socket.write(head));
-      socket.on('data', (chunk) => {
-        answer += chunk;
-      });
-      socket.on('error', () => undefined);
-      socket.on('close', () => resolve(answer));
-    });
-  const slow = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: `);
-  const long = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`);
-  const own = await sessionOf(ui);
-  const huge = await fetch(`${origin}/api/ui/send`, {
-    method: 'POST',
-    headers: { ...own, origin, 'content-type': 'application/json' },
-    body: 'a'.repeat(1_000_000),
-  });
-  expect([huge.status, (await long).slice(0, 12), (await slow).slice(0, 12)]).toEqual([
-    413,
-    'HTTP/1.1 431',
-    'HTTP/1.1 408',
-  ]);
 });
 
 /** A service with answers that a test can change, and its page at the board. */

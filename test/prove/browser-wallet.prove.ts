@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, onTestFinished, test } from 'vitest';
-import { samePicture } from '../support/browser.ts';
-import { answering, openPort, temporaryFolder } from '../support/harness.ts';
+import { answering, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { program } from '../support/processes.ts';
 import { degen, evmTrader, solanaComment, swaps, tradersWorld } from '../support/traders.ts';
@@ -241,51 +239,6 @@ test('the page works from 360 to 1920 pixels, light and dark, by keyboard alone 
   expect(await focused()).toBe('Sign');
   await tab.keyboard.press('Enter');
   expect((await ended).code).toBe(0);
-});
-
-test('the page looks as it was looked at, at three widths', async () => {
-  const { env, folder } = await tradersWorld();
-  const file = join(folder, 'batch.ndjson');
-  const comments = [
-    { tx: swaps.good, text: 'Bought the dip.\nTaking profit at 2x.' },
-    { tx: swaps.second, text: 'hidden \u200B and turned \u202E text ' },
-  ];
-  writeFileSync(file, comments.map((each) => JSON.stringify({ chain: 'base', token: degen, ...each })).join('\n'));
-  const { ui } = await startSigning(['--sandbox', 'comment', 'post', '--file', file, '--browser'], { env });
-  const { tab } = await openWallets(await openTabs(), ui, [evmWallet, { ...evmWallet, name: 'Other Wallet' }]);
-  await tab.getByRole('button', exactly('Test Wallet')).click();
-  await tab.getByRole('radio').waitFor();
-  const different: string[] = [];
-  for (const width of [360, 1280, 1920]) {
-    await tab.setViewportSize({ width, height: 900 });
-    const picture = await tab.screenshot({ animations: 'disabled', fullPage: true });
-    const stored = `test/pictures/pages/wallet-${width}.png`;
-    if (!existsSync(stored) || process.env['SOTRA_NEW_PICTURES'] === '1') writeFileSync(stored, picture);
-    else if (!(await samePicture(tab.context(), picture, readFileSync(stored)))) {
-      const seen = `node_modules/.cache/wallet-${width}.png`;
-      writeFileSync(seen, picture);
-      different.push(`${width}: see ${seen}`);
-    }
-  }
-  expect(different).toEqual([]);
-});
-
-test('it works over a forwarded port, and --curl sends nothing', async () => {
-  const { env } = await tradersWorld();
-  const argv = ['--sandbox', 'comment', 'post', ...base, '--browser', '--curl'];
-  const { ui, ended } = await startSigning(argv, { env });
-  const forwarder = createServer((socket) => {
-    const target = connect(Number(new URL(ui).port), '127.0.0.1');
-    socket.pipe(target).pipe(socket);
-    for (const each of [socket, target]) each.on('error', () => undefined);
-  });
-  const forwarded = new URL(ui);
-  forwarded.host = `localhost:${await openPort(forwarder)}`;
-  const { tab } = await openWallets(await openTabs(), forwarded.href, [evmWallet]);
-  await signOn(tab, 'Test Wallet');
-  const { code, out } = await ended;
-  expect([code, out]).toEqual([0, expect.stringMatching(/"signature":"0x[0-9a-f]{130}"/)]);
-  await expect.poll(() => resultOn(tab)).toContain('sends nothing');
 });
 
 test('what the service refuses is told on the page, and how to ask it without sotra', async () => {

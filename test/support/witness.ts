@@ -1,3 +1,6 @@
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { decodeRequest } from '../../src/api/request.ts';
+
 /** What a command line must send, typed by hand from the interface document and the public facts, never from the code. */
 export interface Witness {
   argv: string | readonly string[];
@@ -343,3 +346,13 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
     { argv: `webhook validate ${uuid}`, method: 'POST', path: `/v1/webhooks/feed/${uuid}/validate` },
   ],
 };
+
+/** The input of an endpoint that a row's request holds. */
+export function inputOf(endpoint: Endpoint, { path, body }: Witness): Record<string, unknown> {
+  const url = new URL(path, 'http://service.test');
+  const names = new RegExp(`^${endpoint.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(url.pathname)?.groups;
+  const parts = Object.entries(names ?? {}).map(([key, text]) => [key, decodeURIComponent(text)]);
+  const decoded = decodeRequest(endpoint, { path: Object.fromEntries(parts), query: url.searchParams, body });
+  if (!decoded.ok) throw new Error(`${path}: ${decoded.problem}`);
+  return decoded.input;
+}

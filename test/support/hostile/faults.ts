@@ -1,6 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { NetworkFailure } from '../../../src/client/failures.ts';
 import { createNetwork } from '../../../src/client/network.ts';
@@ -98,13 +96,9 @@ const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 export interface LongCommand {
   name: string;
   argv: string;
-  /** Where the fault begins: after so many requests that are answered well. */
-  wells: readonly number[];
   stdin?: string;
   /** It waits out what may pass: it is told to stop when so many requests were begun. */
   stopAfter?: number;
-  /** What it is run after, so that there is something to go on with: requests that are answered well, then none. */
-  after?: { argv: string; well: number };
 }
 
 const lines = (count: number, of: (index: number) => string) =>
@@ -115,53 +109,33 @@ const entries = lines(2500, (index) => `{"addressOrUid":"ext:user_${index}","tar
 const comments = lines(3, (index) =>
   JSON.stringify({ chain: 'base', tx: Object.values(swaps)[index], token: degen, text: `gm ${index}` }),
 );
-const upload = '--file - --concurrency 1';
-const posting = '--file - --key-env TRADER_KEY --service-name Example --yes --format ndjson';
-const adding = { argv: `webhook add-addresses ${uid} ${upload}`, stdin: addresses };
 
-/** By the words of the command, a variant behind a slash. */
+/** One of each kind: polling, pages, one request of any form, an upload, a batch, comments, a check. */
 export const longCommands: readonly LongCommand[] = [
-  { name: 'feed actor/watch', wells: [0, 1], argv: `feed actor ${wallet} --watch 100ms --format ndjson`, stopAfter: 6 },
-  { name: 'feed home/watch', wells: [0, 1], argv: `feed home ${wallet} --watch 100ms --format ndjson`, stopAfter: 6 },
-  { name: 'feed actor/all', wells: [0, 1], argv: `feed actor ${wallet} --all --format ndjson` },
-  { name: 'feed home/all', wells: [0, 1], argv: `feed home ${wallet} --all --format ndjson` },
-  { name: 'profile followers/all', wells: [0, 1], argv: `profile followers ${wallet} --all --format ndjson` },
-  { name: 'profile follows/all', wells: [0, 1], argv: `profile follows ${wallet} --all --format ndjson` },
-  {
-    name: 'profile positions/all',
-    wells: [0, 1],
-    argv: `profile positions ${wallet} open --all --limit 1 --format ndjson`,
-  },
-  {
-    name: 'token positions/all',
-    wells: [0, 1],
-    argv: `token positions base ${degen} open --all --limit 1 --format ndjson`,
-  },
-  { name: 'request/paginate', wells: [0, 1], argv: 'request GET /v1/feed/actor --paginate --format ndjson' },
-  { name: 'request/get', wells: [0], argv: 'request GET /v9/any' },
-  { name: 'request/post', wells: [0], argv: 'request POST /v9/any --data {}' },
+  { name: 'feed actor/watch', argv: `feed actor ${wallet} --watch 100ms --format ndjson`, stopAfter: 6 },
+  { name: 'feed actor/all', argv: `feed actor ${wallet} --all --format ndjson` },
+  { name: 'request/post', argv: 'request POST /v9/any --data {}' },
   {
     name: 'webhook register/file',
-    wells: [0, 1, 2],
-    argv: `webhook register --url http://127.0.0.1:9/hook ${upload}`,
+    argv: 'webhook register --url http://127.0.0.1:9/hook --file - --concurrency 1',
     stdin: addresses,
   },
-  { name: 'webhook add-addresses/file', wells: [0, 1], ...adding },
-  { name: 'webhook sync', wells: [0, 1], argv: `webhook sync ${uid} ${upload}`, stdin: addresses },
-  { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
-  { name: 'comment post/from', wells: [1, 3], argv: `comment post ${posting}`, stdin: comments },
-  { name: 'auth status', wells: [0], argv: 'auth status --check' },
   {
-    name: 'auth login',
-    wells: [0],
-    argv: 'auth login --with-key --store file --context staging',
-    stdin: 'a-key-to-store',
+    name: 'webhook add-addresses/file',
+    argv: `webhook add-addresses ${uid} --file - --concurrency 1`,
+    stdin: addresses,
   },
-  { name: 'doctor', wells: [0], argv: 'doctor' },
-  { name: 'history run', wells: [0], argv: 'history run 1', after: { argv: `feed actor ${wallet}`, well: 1 } },
+  { name: 'follow bulk/file', argv: 'follow bulk --file -', stdin: entries },
+  {
+    name: 'comment post/from',
+    argv: 'comment post --file - --key-env TRADER_KEY --service-name Example --yes --format ndjson',
+    stdin: comments,
+  },
+  { name: 'auth status', argv: 'auth status --check' },
+  { name: 'doctor', argv: 'doctor' },
 ];
 
-/** What `faults.ts` has, and what needs more than a script. */
+/** Those, and what needs more than a script. */
 export const allFaults: readonly string[] = [...Object.keys(scripts), 'refused', 'redirect elsewhere', '100 MB body'];
 
 /** What a target does to an event: takes it, fails in a way that may pass, refuses it, or says nothing. Typed from what is promised of each. */
@@ -197,9 +171,6 @@ function answerWell({ method, url, body }: Seen, count: number): unknown {
     const pagination = { olderItemsURL: `${path}?olderThan=${count}`, olderCursor: `c${count}` };
     return { items: [card(count)], pagination: url.includes('newerThan') ? {} : pagination };
   }
-  if (/\/follow(er)?s$/.test(path)) return { items: [{ id: `p${count}` }], cursor: `c${count}` };
-  if (path.includes('/positions/')) return [card(count)];
-  if (path === '/v1/leaderboard') return { sections: [{ key: 'all', title: 'All', traders: [] }] };
   if (path === '/v2/leaderboard')
     return { traders: [{ profile: { id: 'p1', name: 'one', addresses: [wallet] }, pnl: { total: 1, perChain: {} } }] };
   if (path === '/v1/webhooks/feed' && method === 'GET') return [];
@@ -241,20 +212,17 @@ export async function brokenService({ fault, well }: Service) {
   return { url, transport: waiting.transport, requests, close };
 }
 
-/** Nothing here is about what a disk keeps, and waiting for one would be most of the time. */
-const inMemory = existsSync('/dev/shm') ? '/dev/shm' : undefined;
-
 /** Runs a command against a service that answers so many requests well and then fails so. */
 export async function againstLong(
-  { argv, stdin = '', stopAfter, after }: LongCommand,
-  { fault, well }: Service,
+  { argv, stdin = '', stopAfter }: LongCommand,
+  broken: Service,
   flags = '',
 ): Promise<Cell> {
-  const folder = temporaryFolder(inMemory);
-  const service = await brokenService({ fault, well: well + (after?.well ?? 0) });
+  const folder = temporaryFolder();
+  const service = await brokenService(broken);
   const stop = new AbortController();
   let begun = 0;
-  const transport: typeof service.transport = {
+  const transport: Transport = {
     ...service.transport,
     send: (request, limits) => {
       begun += 1;
@@ -269,24 +237,10 @@ export async function againstLong(
     SOTRA_DATA_DIR: folder,
     TRADER_KEY: `${'0'.repeat(63)}1`,
   };
-  const settings = { current: 'staging', contexts: { staging: { baseUrl: service.url } } };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
-  const options = { env, stdin, skipWaits: true, transport, maxAnswerBytes: 1024 ** 2 };
-  if (after !== undefined) {
-    // It is stopped where the fault would begin.
-    const first = new AbortController();
-    const { transport: before } = await createManualTimeouts();
-    const send: typeof transport.send = async (request, limits) => {
-      if (service.requests.length < after.well) return before.send(request, limits);
-      first.abort();
-      throw new NetworkFailure('broken', 'stopped here', undefined);
-    };
-    await run(after.argv, { ...options, transport: { ...before, send }, signal: first.signal });
-  }
-  const typed = `${argv} ${flags}`.replace('{out}', join(folder, 'secret'));
-  const outcome = await run(typed, { ...options, signal: stop.signal });
+  const options = { env, stdin, skipWaits: true, transport, maxAnswerBytes: 1024 ** 2, signal: stop.signal };
+  const outcome = await run(`${argv} ${flags}`, options);
   service.close();
-  return { ...outcome, requests: service.requests.slice(after?.well) };
+  return { ...outcome, requests: service.requests };
 }
 
 const megabyte = Buffer.alloc(2 ** 20, ' ');
