@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { answering, openPort, run, stub, temporaryFolder } from '../support/harness.ts';
-import { size, some } from '../support/size.ts';
+import { isProof, size, some } from '../support/size.ts';
 
 const board = '{"traders":[],"supply":123456789012345678901234567890.10,"id":9007199254740993}';
 
@@ -142,7 +142,9 @@ test('an error text of the service is cut after 500 characters', async () => {
 test('an answer of more than 64 MB is refused, also when it is small until it is unpacked', async () => {
   const large = (megabytes: number) => JSON.stringify({ traders: [], pad: ' '.repeat(megabytes * 1024 ** 2) });
   for (const [headers, body, maxAnswerBytes, most] of [
-    [{ 'content-encoding': 'gzip' }, gzipSync(large(64)), undefined, '64 MB'],
+    // Packing 64 MB takes seconds.
+    ...(isProof ? [[{ 'content-encoding': 'gzip' }, gzipSync(large(64)), undefined, '64 MB'] as const] : []),
+    [{ 'content-encoding': 'gzip' }, gzipSync(large(1)), 1024 ** 2, '1 MB'],
     [{ 'content-encoding': 'br' }, brotliCompressSync(large(1)), 1024 ** 2, '1 MB'],
     [{}, large(1), 1024 ** 2, '1 MB'],
   ] as const) {

@@ -26,7 +26,7 @@ const shellBlocks = (text: string) =>
 const needsReader = (block: string) => /\.{3}|<\w+>|example\.com|nats:|:3000|\bkey\.txt|--browser/.test(block);
 
 /** The documents whose blocks are run; those of the others are read. */
-const runs = ['README.md', ...some(documents.slice(1), 2)];
+const runs = ['README.md', ...some(documents.slice(1), 1)];
 
 /** Loaded before the program: a password takes a thousandth of the time that it takes on purpose, which is no subject of documents. */
 const quickPasswords = `const crypto = require('node:crypto');

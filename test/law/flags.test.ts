@@ -244,7 +244,7 @@ test('whatever the command: --dry-run and --curl show something and change nothi
   for (const outline of outlines) {
     const refused = refusedBy(outline);
     const taken = takenFlags(outline);
-    for (const flag of new Set([...flags(), ...some(refused, 3)])) {
+    for (const flag of new Set([...flags(), ...some(refused, 1)])) {
       const argv = `${typed(lines[nameOf(outline)] ?? '', here)} ${typed(flag, here)}`;
       const { code, out, err } = await run(argv, { env: envOf(outline, here) });
       // A dry run of sync ends as its --check: with 10 if something would be sent.

@@ -21,7 +21,7 @@ const shown = some(
     .filter(({ endpoint }) => endpoint?.method === 'GET')
     .flatMap(({ examples }) => examples.map(({ argv }) => argv))
     .filter((argv) => !/--json|--format|--curl|--dry-run|--jq/.test(argv)),
-  24,
+  12,
 );
 
 const show = (argv: string, tty: number, more: Parameters<typeof run>[1] = {}) =>

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPort, run, temporaryFolder } from '../support/harness.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
 import { start } from '../support/processes.ts';
-import { some } from '../support/size.ts';
+import { isProof, some } from '../support/size.ts';
 
 const execute = promisify(execFile);
 
@@ -87,6 +87,7 @@ test('a certificate of an own authority is refused with the way out, and taken w
   const taken = await trusting(`${argv} --verbose`, { NODE_EXTRA_CA_CERTS: authority });
   expect([taken.code, JSON.parse(taken.out)]).toEqual([0, { traders: [] }]);
   expect(asked).toEqual(['/v2/leaderboard Bearer key']);
+  if (!isProof) return;
   const other = await trusting(argv.replace('localhost', '127.0.0.1'), { NODE_EXTRA_CA_CERTS: authority });
   expect(other.code).toBe(9);
   expect(JSON.parse(other.err).error.message).toContain('is not trusted');
@@ -104,8 +105,10 @@ test('HTTPS_PROXY leads to the service, the key hidden from the proxy; NO_PROXY 
   expect(proxy.asked).toEqual([`service.test:${port}`, `service.test:${port} with a password`]);
   expect(proxy.heads.join('')).not.toContain('Bearer');
   expect(asked).toEqual(['/v2/leaderboard Bearer key', '/v2/leaderboard Bearer key']);
-  const near = await trusting(far.replace('service.test', 'localhost'), { ...trust, HTTPS_PROXY: proxy.url });
-  expect(near.code).toBe(0);
+  if (isProof) {
+    const near = await trusting(far.replace('service.test', 'localhost'), { ...trust, HTTPS_PROXY: proxy.url });
+    expect(near.code).toBe(0);
+  }
   const own = { SOTRA_API_KEY: 'key', HTTPS_PROXY: proxy.url };
   const spared = await run(far, { env: { ...own, NO_PROXY: 'example.com,service.test' } });
   expect(spared.code).toBe(9);
@@ -165,12 +168,15 @@ const rows: readonly (readonly [server: string, place: string, trusted: string, 
 describe.skipIf(findNats() === undefined)(`an inbox behind TLS (${findNats() ? 'found' : natsInstall})`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-tls-'));
   const servers: Record<string, Awaited<ReturnType<typeof startCluster>>> = {};
+  const chosen = some(rows, 2);
+  const names = new Set(chosen.flatMap(([server, , trusted]) => [server, trusted]));
   beforeAll(async () => {
     for (const [name, [altName, until]] of Object.entries(certified)) {
+      if (!names.has(name)) continue;
       const { config } = await certificate(folder, name, altName, until);
       servers[name] = await startCluster(1, config);
     }
-    servers['plain'] = await startCluster(1);
+    if (names.has('plain')) servers['plain'] = await startCluster(1);
   });
   afterAll(async () => {
     for (const server of Object.values(servers)) await server.end();
@@ -180,7 +186,7 @@ describe.skipIf(findNats() === undefined)(`an inbox behind TLS (${findNats() ? '
   test('is reached if its certificate is trusted, valid now and for that host; otherwise the error says why', async () => {
     const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
     await Promise.all(
-      some(rows, 3).map(async ([server, place, trusted, code, says]) => {
+      chosen.map(async ([server, place, trusted, code, says]) => {
         const inbox = `${place}:${servers[server]?.servers[0]?.port}/TLS`;
         const trust = { NODE_EXTRA_CA_CERTS: join(folder, `${trusted}.pem`) };
         const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], { ...env, ...trust });

@@ -172,7 +172,7 @@ const fillings = ['x', '[', '{"a":', '\\', '\r\n', '\0'];
 test('in each form and of each size a signed delivery is stored, and a forged or broken one is refused', async () => {
   const listener = await startListener();
   const stored: string[] = [];
-  for (const [index, size] of [10, 5000, 900_000].entries())
+  for (const [index, size] of [10, 1000, 700_000].entries())
     for (const [isGood, forms] of [
       [true, good],
       [false, bad],
@@ -180,7 +180,7 @@ test('in each form and of each size a signed delivery is stored, and a forged or
       for (const [at, [name, form]] of Object.entries(forms).entries()) {
         const id = `${name} ${size}`;
         const filling = fillings[(at + index) % fillings.length] ?? '';
-        const note = JSON.stringify(filling.repeat(Math.ceil(size / filling.length)));
+        const note = JSON.stringify(filling.repeat(Math.ceil(size / 6 / filling.length)));
         const body = `{"events":[{"eventId":"${id}","eventType":"new-feed-item","note":${note}}]}`;
         const t = nowSec();
         const bytes = Buffer.from(form(body, `Content-Length: ${body.length}`, t, signatureOf(body, t)), 'latin1');

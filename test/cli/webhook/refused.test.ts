@@ -5,6 +5,7 @@ import { run, temporaryFolder } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 import { serveSandbox } from '../../support/served.ts';
+import { isProof } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
 
 /** Sends text over a connection of its own, which stays open, and collects what comes back. */
@@ -101,7 +102,8 @@ test('connections that send half a request keep no delivery out, and are closed'
   const idle = Array.from({ length: 256 }, () => open(url, 'POST / HTTP/1.1\r\n'));
   const body = bodyOf('one');
   expect(await send(url, body, signed(body))).toBe(200);
-  await until(() => idle.every(({ got }) => got.closed));
+  // It takes seconds until they are.
+  if (isProof) await until(() => idle.every(({ got }) => got.closed));
 });
 
 test('thousands of refused pipelined requests end their connection, and deliveries of other senders are stored', async () => {
