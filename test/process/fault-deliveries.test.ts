@@ -204,20 +204,3 @@ test('a served sandbox brings every event to targets that recover: in order, non
     expect([fault, failed]).toEqual([fault, first === 1 || fault === 'refused' ? [] : Array(bad).fill(all[0]?.id)]);
   }
 });
-
-long('a served sandbox that is stopped while a target is silent ends soon, and the next one delivers', async () => {
-  const targets = await Promise.all(silent.map((fault) => targetWith(fault, 1)));
-  const { db, buy, env, folder } = await worldOf(targets);
-  const sandbox = await served(folder, env);
-  const stopping = new AbortController();
-  const trading = buy(250, stopping.signal);
-  await until(() => targets.every(({ came }) => came.length > 0));
-  stopping.abort();
-  expect((await trading).code).toBe(0);
-  expect((await sandbox.stop()).code).toBe(0);
-  for (const { url } of targets) expect(deliveriesTo(db, url)).toMatchObject([{ state: 'waiting', tries: 0 }]);
-  const next = await served(folder, env);
-  await until(() => targets.every(({ url }) => deliveriesTo(db, url)[0]?.state === 'delivered'));
-  await next.stop();
-  for (const { came } of targets) expect(came.map(({ taken }) => taken)).toEqual([false, true]);
-});

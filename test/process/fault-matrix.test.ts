@@ -12,7 +12,7 @@ import {
   scripts,
   serviceCommands,
 } from '../support/hostile/faults.ts';
-import { isProof, long, some } from '../support/size.ts';
+import { isProof, some } from '../support/size.ts';
 
 const flags = ['--json', '--retries', '1'];
 
@@ -89,14 +89,6 @@ test.each(singleCalls)('%s ends every command with %i and one error, and is sent
     const { error } = JSON.parse(err);
     expect(error.message.length).toBeGreaterThan(10);
     expect([name, requests]).toEqual([name, methodsOf(command, exitCode, sent)]);
-  }
-});
-
-long('a body of 100 MB ends every command with 13', async () => {
-  for (const { name, argv, stdin } of serviceCommands) {
-    const command = { name, argv: argv.join(' '), stdin };
-    const { code, requests } = await againstLong(command, { fault: '100 MB body', well: 0 }, flags.join(' '));
-    expect([name, code, requests.length > 0]).toEqual([name, 13, true]);
   }
 });
 

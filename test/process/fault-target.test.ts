@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
@@ -19,22 +19,14 @@ async function deliver(url: string, eventId: string): Promise<number> {
 /** A folder whose listener stored two events while it forwarded them to a target that fails so. */
 async function listenTo(fault: string) {
   const folder = temporaryFolder();
-  const [secret, ready] = [join(folder, 'secret'), join(folder, 'ready')];
-  writeFileSync(secret, 'whsec_test\n');
   const target = await brokenService({ fault, well: 0 });
-  const stopping = new AbortController();
-  const env = { SOTRA_DATA_DIR: folder };
-  const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
-  const ended = run(argv, { env, skipWaits: true, signal: stopping.signal });
-  await until(() => existsSync(ready));
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  const { url, stop } = await listen(folder, `--forward-to ${target.url}/hook`, undefined, {}, { skipWaits: true });
   expect([await deliver(url, 'one'), await deliver(url, 'two')]).toEqual([200, 200]);
   const enough = { taken: 2, passing: 3, moved: 3, refusing: 11, silent: 1, gone: 0 }[kindOf(fault)] ?? 0;
   await until(() => target.requests.length >= enough);
-  stopping.abort();
-  const outcome = await ended;
+  const outcome = await stop();
   target.close();
-  return { folder, env, secret, outcome, requests: target.requests };
+  return { folder, env: { SOTRA_DATA_DIR: folder }, outcome, requests: target.requests };
 }
 
 const faults = some(allFaults, 8);
@@ -114,8 +106,8 @@ long(
 );
 
 test('Ctrl-C ends webhook replay and webhook trigger while their target is silent', async () => {
-  const { env, secret } = await listenTo('garbage');
-  for (const argv of ['webhook replay one', `webhook trigger copyswap --secret-file ${secret}`]) {
+  const { env, folder } = await listenTo('garbage');
+  for (const argv of ['webhook replay one', `webhook trigger copyswap --secret-file ${folder}/secret`]) {
     const target = await brokenService({ fault: 'no first byte', well: 0 });
     const stopping = new AbortController();
     const ended = run(`${argv} --to ${target.url}/hook --json`, { env, signal: stopping.signal });

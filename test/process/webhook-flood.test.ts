@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,7 +6,6 @@ import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/ledger/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { storedIds } from '../support/inbox.ts';
-import { send, signed } from '../support/listening.ts';
 import { freePorts, manyAddresses, serve, start } from '../support/processes.ts';
 import { long, size } from '../support/size.ts';
 import { until } from '../support/until.ts';
@@ -172,31 +171,3 @@ long(
     expect(new Set(ids).size).toBe(1);
   },
 );
-
-long('commands of other processes that look at the store take nothing from a listener', async () => {
-  const folder = temporaryFolder();
-  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const [secretFile, ready] = [join(folder, 'hook.secret'), join(folder, 'ready')];
-  writeFileSync(secretFile, 'whsec_test\n', { mode: 0o600 });
-  const target = await stub((_, response) => response.end());
-  const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secretFile, '--forward-to', target.url];
-  const { child, ended } = start([...argv, '--ready-file', ready], env);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await until(() => existsSync(ready), 'the listener listens');
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
-  const seen: string[][] = [];
-  for (const eventId of ['one', 'two', 'three']) {
-    const body = JSON.stringify({ eventId, eventType: 'copyswap' });
-    const status = await send(url, body, signed(body));
-    const other = start(['webhook', 'events', '--columns', 'eventId', '--json'], env);
-    expect([status, await other.ended]).toEqual([200, 0]);
-    seen.push(
-      JSON.parse(other.printed.out)
-        .map((event: { eventId: string }) => event.eventId)
-        .sort(),
-    );
-  }
-  expect(seen).toEqual([['one'], ['one', 'two'], ['one', 'three', 'two']]);
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
-});
