@@ -32,7 +32,7 @@ export function createLiveLog(pauseMs = 250): LiveLog {
         while (!signal.aborted) {
           const entries = waiting.splice(0);
           yield entries;
-          const pauses = Math.min(8, Math.ceil(entries.length / 64));
+          const pauses = Math.min(8, Math.ceil(entries.length / 8));
           await sleep(pauses * pauseMs, undefined, { signal }).catch(() => undefined);
           if (waiting.length === 0) await once(added, 'entry', { signal }).catch(() => undefined);
         }

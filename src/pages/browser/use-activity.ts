@@ -21,15 +21,15 @@ export interface Activity {
 const lookMs = 2000;
 /** Kept while the page stays open. */
 const maxKept = 5000;
-const noRows: ReadonlyMap<string, ActivityRow> = new Map();
 
 /** The rows of the page: the stored ones and live changes. */
 export function useActivity(): Activity {
   const [list, setList] = useState<LoadedActivity>();
-  const [fresh, setFresh] = useState(noRows);
+  const [fresh, setFresh] = useState<ReadonlyMap<string, ActivityRow>>(new Map());
   const [state, setState] = useState<Connection>('connecting');
   const [problem, setProblem] = useState('');
   const addRows = (added: readonly ActivityRow[]) =>
+    added.length > 0 &&
     setFresh((before) => new Map([...before, ...added.map((row) => [row.id, row] as const)].slice(-maxKept)));
   const loadOlder = (known: LoadedActivity) => {
     getJson<LoadedActivity>(`ui/list?until=${known.rows.at(-1)?.atMs}`).then(
@@ -41,7 +41,7 @@ export function useActivity(): Activity {
     if (kind === 'load') {
       const loaded = data as LoadedActivity;
       setList(loaded);
-      setFresh(noRows);
+      setFresh(new Map());
       setProblem('');
       if (loaded.hasMore) loadOlder(loaded);
     } else if (kind === 'failed') setProblem(`${(data as { error: string }).error}.`);
@@ -49,7 +49,7 @@ export function useActivity(): Activity {
   const takeEntries = (entries: readonly LiveEntry[]) => {
     for (const each of entries) takeEntry(each);
     const added = entries.flatMap(({ kind, data }) => (kind === 'row' ? [data as ActivityRow] : []));
-    if (added.length > 0) addRows(added);
+    addRows(added);
     const isOther = added.length < entries.length;
     void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isOther || isAbout(queryKey, added) });
   };
@@ -64,7 +64,8 @@ export function useActivity(): Activity {
     refetchInterval: lookMs,
   });
   useEffect(() => {
-    if (looked !== undefined) addRows(looked);
+    const known = new Set(rows.map((row) => JSON.stringify(row)));
+    addRows((looked ?? []).filter((row) => !known.has(JSON.stringify(row))));
   }, [looked]);
   const said = state === 'lost' ? `${problem || lostText} Retrying every 3 s.` : problem;
   return { list, rows, fresh, loadOlder, state, problem: said };
