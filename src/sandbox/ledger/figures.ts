@@ -122,6 +122,7 @@ export function rankProfiles(db: Db, nowMs: number, board: BoardQuery): { profil
     ...(getMeta(db, 'eligibility') === 'public' ? [listEligible(db, nowMs)] : []),
     ...(onlyWithComments === true ? [[...listCommenters(db, nowMs)]] : []),
   ].map((ids) => JSON.stringify(ids));
+  const changed = sumParams(nowMs, listChanged(db, nowMs));
   const isAmong = among.map((_, index) => `AND profile_id IN (SELECT value FROM json_each(?${8 + index}))`).join(' ');
   const isOnChains = 'timeframe = ?5 AND chain IN (SELECT value FROM json_each(?6))';
   const isKept = `profile_id NOT IN (SELECT value FROM json_each(?4)) ${isAmong}`;
@@ -135,13 +136,7 @@ export function rankProfiles(db: Db, nowMs: number, board: BoardQuery): { profil
     `SELECT * FROM (${kept})
      UNION ALL SELECT profile_id, sum(pnl) FROM (${sumTrades}) WHERE ${isOnChains} ${isAmong} GROUP BY profile_id
      ORDER BY total DESC, profileId LIMIT ?7`,
-    [
-      ...sumParams(nowMs, listChanged(db, nowMs)),
-      timeframe,
-      JSON.stringify(chains ?? leaderboardChains),
-      limit,
-      ...among,
-    ],
+    [...changed, timeframe, JSON.stringify(chains ?? leaderboardChains), limit, ...among],
   );
 }
 

@@ -80,7 +80,9 @@ export function applyTrade(previous: PositionState | undefined, trade: Trade) {
     position.unavailable = true;
   }
   countTrade(position, trade);
-  const effect = intent === 'enter' ? enter(position, trade) : exit(position, trade);
+  if (intent === 'exit') return { position, opened, effect: exit(position, trade) };
+  addLot(position, trade, trade.amount, false);
+  const effect: TradeEffect = { ordinal: position.ordinal, intent, realizedUsd: 0, marginCostUsd: 0, heldMs: null };
   return { position, opened, effect };
 }
 
@@ -188,11 +190,6 @@ function countTrade(position: PositionState, trade: Trade): void {
     position.soldUsd += trade.usd;
     position.soldMarginUsd += trade.usd / trade.leverage;
   }
-}
-
-function enter(position: PositionState, trade: Trade): TradeEffect {
-  addLot(position, trade, trade.amount, false);
-  return { ordinal: position.ordinal, intent: 'enter', realizedUsd: 0, marginCostUsd: 0, heldMs: null };
 }
 
 function exit(position: PositionState, trade: Trade): TradeEffect {

@@ -36,11 +36,11 @@ function followPage(side: 'followers' | 'follows', input: Parameters<typeof foll
   );
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  const items = readProfiles(
-    call,
-    page.map(({ id }) => id),
-  );
-  return { items, cursor: last !== undefined && rows.length > limit ? writeCursor(last) : null };
+  const ids = page.map(({ id }) => id);
+  return {
+    items: readProfiles(call, ids),
+    cursor: last !== undefined && rows.length > limit ? writeCursor(last) : null,
+  };
 }
 
 interface Place {
