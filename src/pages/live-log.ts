@@ -9,6 +9,8 @@ export interface LiveEntry {
 
 export interface LiveLog {
   add: (kind: string, data: unknown) => void;
+  /** Whether a page is open. */
+  isRead: () => boolean;
   /** A `load`, then new entries in batches, until the signal; a `load` again if a reader is too slow. */
   read: (signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
 }
@@ -21,6 +23,7 @@ export function createLiveLog(pauseMs = 250): LiveLog {
   const load: LiveEntry = { kind: 'load', data: null };
   return {
     add: (kind, data) => void added.emit('entry', { kind, data }),
+    isRead: () => added.listenerCount('entry') > 0,
     read: async function* (signal) {
       const waiting = [load];
       const take = (entry: LiveEntry) => {

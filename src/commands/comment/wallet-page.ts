@@ -168,7 +168,7 @@ function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     if (pages === 0 && state.end === null) fail('the page was closed before everything was signed');
   };
   const live: LiveLog = {
-    add: log.add,
+    ...log,
     read: async function* (signal) {
       pages += 1;
       try {

@@ -12,12 +12,11 @@ const windows = [
   ['', '30 days'],
   ['7d', '7 days'],
 ] as const;
-const limit = 250;
 
 /** The leaderboard. */
 export function Board({ route }: { route: Route }) {
   const { chain = '', timeframe = '' } = route.query;
-  const input = { limit, ...(chain !== '' && { chains: [chain] }), ...(timeframe !== '' && { timeframe }) };
+  const input = { limit: 250, ...(chain !== '' && { chains: [chain] }), ...(timeframe !== '' && { timeframe }) };
   const answer = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input);
   const { data } = answer;
   const [id] = route.parts;

@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef } from './preact.ts';
 import { Facts } from './text.tsx';
 
-/** The first element of a selector. */
 export const findElement = (selector: string) => document.querySelector<HTMLElement>(selector);
 
 /** Keys that work outside of inputs. Returns what ends it. */

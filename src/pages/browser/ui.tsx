@@ -26,12 +26,11 @@ function Page() {
   useEffect(() => listenKeys(() => showKeys(true)), []);
   const { list, rows, state, problem } = activity;
   if (list === undefined) return <Alert text={problem} />;
-  const { facts } = list;
-  const views = facts.hasService ? tabs : tabs.slice(0, 1);
+  const views = list.facts.hasService ? tabs : tabs.slice(0, 1);
   const view = views.find(([name]) => name === route.view)?.[0] ?? 'activity';
   return (
     <div class="app">
-      <Strip facts={facts} state={state} onKeys={() => showKeys(true)} />
+      <Strip facts={list.facts} state={state} onKeys={() => showKeys(true)} />
       <nav class="views" aria-label="Views">
         {views.map(([name, title]) => (
           <a key={name} href={writeHref(name)} aria-current={name === view ? 'page' : undefined}>

@@ -67,8 +67,8 @@ export function useActivity(): Activity {
     const known = new Set(rows.map((row) => JSON.stringify(row)));
     addRows((looked ?? []).filter((row) => !known.has(JSON.stringify(row))));
   }, [looked]);
-  const said = state === 'lost' ? `${problem || lostText} Retrying every 3 s.` : problem;
-  return { list, rows, fresh, loadOlder, state, problem: said };
+  const why = state === 'lost' ? `${problem || lostText} Retrying every 3 s.` : problem;
+  return { list, rows, fresh, loadOlder, state, problem: why };
 }
 
 /** Whether a query shows a row that changed, or one that caused it. */

@@ -140,7 +140,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     broken,
     /** A delivery of this listener; from a cluster those of all listeners come. */
     addStored: (delivery: StoredDelivery) => {
-      if (inbox.isStream) return;
+      if (inbox.isStream || !live.isRead()) return;
       // Whether it waits for a target is looked up.
       for (const event of delivery.events)
         live.add('row', { ...makeRow({ ...event, delivery, status: null, forwards: [] }), waiting: true });
