@@ -265,13 +265,14 @@ test('of 10,000 deliveries 200 rows are drawn, soon, and older ones when asked f
   const { ui } = await listen(folder, '--ui');
   const { tab } = await openTab(ui);
   await expect.poll(() => rows(tab).count()).toBe(200);
+  // The last row of a list is the first of the next one.
   const loaded = () => tab.locator('.tools [role=status]').textContent();
-  await expect.poll(loaded).toBe('1,200 rows loaded');
+  await expect.poll(loaded).toBe('1,199 rows loaded');
   for (let shown = 400; shown <= 1200; shown += 200) {
     await tab.getByRole('button', { name: 'Show more' }).click();
     await expect.poll(() => rows(tab).count()).toBe(shown);
   }
-  await expect.poll(loaded).toBe('2,200 rows loaded');
+  await expect.poll(loaded).toBe('2,198 rows loaded');
 });
 
 test('a page that lost its connection says so and goes on where it was, without a gap', async () => {
