@@ -30,35 +30,42 @@ export async function* readAddressFile(
 ): AsyncGenerator<readonly AddressLine[]> {
   const file = await openTextFile(source);
   const head = file.head.trim();
+  // An open quote: a header that continues in the next line.
+  const isTable = findSeparator(file.head) !== undefined || head.split('"').length % 2 === 0;
   if (file.isArray) yield* arrayItems(file, column);
-  else if (head.startsWith('{')) yield* jsonLines(file, column);
-  else if (head.startsWith('"') || (findSeparator(file.head) !== undefined && !head.startsWith('ext:')))
-    yield* tableRows(file, column);
+  else if (head.startsWith('{') || (head.startsWith('"') && !isTable)) yield* jsonLines(file, column);
+  else if (isTable && !head.startsWith('ext:')) yield* tableRows(file, column);
   else yield* plainLines(file, column);
 }
 
+/** Whether the only column has a header. Errors: `usage` if it is another one. */
+function hasHeader({ name, head }: TextFile, column: string | undefined): boolean {
+  if (column === undefined) return columnNames.includes(plainName(head));
+  if (plainName(head) === plainName(column)) return true;
+  throw noColumn(name, column, [head]);
+}
+
 async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
-  const { name, head, nextLine } = file;
-  const isHeader = column === undefined ? columnNames.includes(plainName(head)) : plainName(head) === plainName(column);
-  if (column !== undefined && !isHeader) throw noColumn(name, column, [head]);
+  const firstLine = hasHeader(file, column) ? file.nextLine : 1;
   let line = 0;
   for await (const texts of readRawLines(file)) {
     const lines: AddressLine[] = [];
     for (const text of texts) {
       line += 1;
-      if ((line >= nextLine || !isHeader) && text.trim() !== '') lines.push({ line, text });
+      if (line >= firstLine && text.trim() !== '') lines.push({ line, text });
     }
     yield lines;
   }
 }
 
 async function* jsonLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
+  const isHeader = file.head.trim().startsWith('"') && hasHeader(file, column);
+  // A header has chosen the column already.
+  const field = isHeader ? undefined : column;
   for await (const lines of readLines(file))
-    yield lines.map(({ number, text }) => ({
-      line: number,
-      text: text.trim(),
-      ...addressIn(tryParseJson(text), column),
-    }));
+    yield lines
+      .filter(({ number }) => !isHeader || number >= file.nextLine)
+      .map(({ number, text }) => ({ line: number, text: text.trim(), ...addressIn(tryParseJson(text), field) }));
 }
 
 async function* arrayItems(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
@@ -134,10 +141,10 @@ function pick(names: readonly string[], column: string | undefined): number | 's
   return undefined;
 }
 
-function plainName(text: string): string {
-  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-}
-
 function noColumn(name: string, column: string, cells: readonly string[]): SotraError {
   return usageError(`--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`, whichColumn);
+}
+
+function plainName(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
