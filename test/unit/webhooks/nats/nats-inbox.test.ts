@@ -144,9 +144,11 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     const manager = await otherClient();
     const inbox = await open(address);
     const { broken } = await forwarding(inbox);
-    const following = listOf(inbox.follow({}, new AbortController().signal), ({ eventId }) => eventId);
+    const followed: string[] = [];
+    const following = listOf(inbox.follow({}, new AbortController().signal), ({ eventId }) => followed.push(eventId));
     following.catch(() => undefined);
     await inbox.store([deliveryOf('/a', 'one')]);
+    await until(() => followed.length === 1);
     await manager.streams.delete(address.name);
     const named = `the stream ${address.name} of the inbox, or a consumer of it, was deleted on the servers`;
     await expect(inbox.store([deliveryOf('/a', 'two')])).rejects.toThrow(named);
