@@ -60,7 +60,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   footer: string | undefined;
   readonly #shared: SharedOption[] = [];
   #changes = false;
-  #makeOptions: () => Option[] = () => [];
+  #isLoaded = false;
 
   constructor(name: string, session: Session) {
     super(name);
@@ -74,13 +74,13 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return new Command(name, this.session);
   }
 
-  /** Adds what a group holds, and the options of its parameters, once: those of all subcommands would slow each start. */
+  /** Adds what a group holds and the options of a command, once: those of all subcommands would slow each start. */
   async load(): Promise<void> {
-    const { loader } = this;
-    this.loader = undefined;
-    (await loader?.())?.(this);
-    for (const option of this.#makeOptions()) this.addOption(option);
-    this.#makeOptions = () => [];
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    (await this.loader?.())?.(this);
+    for (const option of createOwnOptions(this, this.parameters)) this.addOption(option);
+    for (const name of this.#shared) this.addOption(sharedOption(name));
   }
 
   /** Loads it and its subcommands. */
@@ -109,16 +109,12 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     this.requireAnyOf = requireAnyOf;
     for (const [key, param] of Object.entries(params))
       if (param.positional) this.addArgument(new ParamArgument(key, param));
-    this.#makeOptions = () => createAllOptions(this, params);
     return this as unknown as Command<Q>;
   }
 
   /** Adds options that commands share. */
   shares(...names: readonly SharedOption[]): this {
-    for (const name of names) {
-      this.addOption(sharedOption(name));
-      this.#shared.push(name);
-    }
+    this.#shared.push(...names);
     return this;
   }
 
@@ -206,7 +202,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
 }
 
 /** The program takes its own options anywhere on the line, so that a command does not declare them again: `context set --base-url`. */
-function createAllOptions(command: CommanderCommand, params: Params): Option[] {
+function createOwnOptions(command: CommanderCommand, params: Params): Option[] {
   const ofProgram = findRoot(command).options.map(({ long }) => long);
   return Object.entries(params).flatMap(([key, param]) =>
     param.positional || ofProgram.includes(`--${flagName(key, param)}`) ? [] : createOptions(key, param),
