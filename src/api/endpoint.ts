@@ -177,7 +177,10 @@ export function openNames(endpoint: NamedParams): OpenName[] {
     .map(([key, param]) => ({ id: `${endpoint.id}.${key}`, key, param }));
 }
 
-/** Refuses a `wire` map that could not work. Errors: `usage` for an unknown endpoint or parameter, and a name that is fixed, empty or odd. */
+/**
+ * Refuses a `wire` map that could not work. Errors: `usage` for an unknown endpoint or parameter, a name that is fixed, empty or odd, and
+ * two parameters of one request under one name.
+ */
 export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[], label: string): void {
   for (const [entry, name] of Object.entries(wire)) {
     if (!/^[\w.[\]-]+$/.test(name))
@@ -200,6 +203,23 @@ export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[
         ? `${scope} has no names that can change.`
         : `Names that can change here: ${known.join(', ')}.`,
     );
+  }
+  for (const endpoint of endpoints) checkCollisions(endpoint, wire, label);
+}
+
+function checkCollisions(endpoint: NamedParams, wire: WireNames, label: string): void {
+  const taken = new Map<string, string>();
+  for (const [key, param] of Object.entries(endpoint.params)) {
+    if (!travels(param)) continue;
+    const name = wireName(endpoint, key, param, wire);
+    const place = `${param.place} ${name}`;
+    const other = taken.get(place);
+    if (other !== undefined)
+      throw usageError(
+        `${label}: ${endpoint.id} would send ${other} and ${key} under one name, ${name}`,
+        `Give one of them another name, or name the endpoint: ${endpoint.id}.${key}.`,
+      );
+    taken.set(place, key);
   }
 }
 

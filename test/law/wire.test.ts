@@ -179,3 +179,19 @@ test.each(refused)('%s=%j is refused: %s', (entry, name, message, hint) => {
   const check = () => checkWireNames({ [entry]: name }, renamable, '--wire');
   expect(check).toThrow(expect.objectContaining({ code: 'usage', message: `--wire ${entry}: ${message}`, hint }));
 });
+
+test('two parameters of one request cannot share a name, a query and a body name can', () => {
+  const check = (wire: Record<string, string>) => () => checkWireNames(wire, renamable, '--wire');
+  expect(check({})).not.toThrow();
+  expect(check({ '*.limit': 'n', 'thing.list.sort': 'a.b_c-d[0]' })).not.toThrow();
+  expect(check({ 'thing.put.limit': 'x', 'thing.put.note': 'x' })).not.toThrow();
+  expect(check({ 'thing.list.limit': 'chains' })).toThrow(
+    'thing.list would send chains and limit under one name, chains',
+  );
+  expect(check({ 'thing.list.limit': 'order' })).toThrow(
+    expect.objectContaining({
+      message: '--wire: thing.list would send limit and sort under one name, order',
+      hint: 'Give one of them another name, or name the endpoint: thing.list.sort.',
+    }),
+  );
+});
