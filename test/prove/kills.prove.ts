@@ -22,7 +22,7 @@ test('100 kills of one upload of 300,000 addresses: one webhook is made, and it 
     response.setHeader('content-type', 'application/json');
     if (method === 'GET') return void response.end(JSON.stringify(made));
     service.changes += 1;
-    // Half of what is killed meanwhile was done, without an answer.
+    // A kill meanwhile: half of these requests are applied, and their answer is lost.
     await delay(service.slowMs * Math.random());
     if (method === 'POST') made.push({ uid: `w-${made.length}`, destinationUrl: destination, secret: 'whsec_0' });
     else service.puts += 1;
