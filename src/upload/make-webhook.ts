@@ -7,7 +7,7 @@ import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, SotraError, toSotraError } from '../errors.ts';
 import { callRepeatedly, repeatCall } from './repeat-call.ts';
-import { checkedList, findSecret, keepSecret } from './secrets.ts';
+import { checkedList, dropSecret, findSecret, keepSecret } from './secrets.ts';
 import { saveState, setWebhook } from './state.ts';
 import { continuing, type UploadRun } from './upload-run.ts';
 
@@ -200,6 +200,7 @@ export async function yieldToTwin({ upload, input, context }: UploadRun): Promis
     if (twin < own || looks >= maxLooks) {
       context.warn(`another machine registered webhook ${twin} for this destination: using it, and deleting ${own}`);
       await deleteWebhook(own, context);
+      dropSecret(upload, own);
       const secret = findSecret(twin, [], listed);
       if (secret !== undefined) keepSecret(upload, twin, secret);
       setWebhook(upload, twin, { posting: null });

@@ -6,7 +6,7 @@ import { SotraError, writeMessage } from '../errors.ts';
 
 interface RepeatOptions<T> {
   maxCalls?: number;
-  /** Looks before each call whether its result is there already. */
+  /** Looks before each call, and after the last one if it may have arrived, whether its result is there already. */
   settle?: () => Promise<T | undefined>;
 }
 
@@ -33,7 +33,11 @@ export async function repeatCall<T>(
         throw thrown;
       sent += thrown.attempts ?? 1;
       Object.assign(thrown, { attempts: sent });
-      if (calls >= maxCalls || (retries !== undefined && sent > retries)) throw thrown;
+      if (calls >= maxCalls || (retries !== undefined && sent > retries)) {
+        const late = thrown.outcome === 'unknown' ? await settle?.() : undefined;
+        if (late === undefined) throw thrown;
+        return late;
+      }
       const minMs = thrown.code === 'rate-limited' ? 1000 : 0;
       const ms = Math.max(minMs, computeBackoff(policies.upload, calls, io.random));
       client.onWait({ kind: 'wait', ms, why: writeMessage(thrown) });

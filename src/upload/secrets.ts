@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defined } from '../api/json.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
@@ -17,6 +17,10 @@ function keptSecretFile({ folder }: Upload, uid: string): string {
 /** Keeps the secret of a webhook (mode 0600), safe on disk when it returns. Errors: those of the file system. */
 export function keepSecret(upload: Upload, uid: string, secret: string): void {
   replaceFile(keptSecretFile(upload, uid), `${secret}\n`);
+}
+
+export function dropSecret(upload: Upload, uid: string): void {
+  rmSync(keptSecretFile(upload, uid), { force: true });
 }
 
 /** The secret of a webhook as an upload kept it, or else as the service lists it, unless it is masked there. Errors: `local-file`. */

@@ -125,6 +125,19 @@ test('a POST whose answer was lost is looked for in the list, and its first chun
   expect(firsts).toEqual(['ext:0', 'ext:1000', 'ext:2000']);
 });
 
+test('with --retries 0 a POST whose answer was lost is looked for, and not sent again', async () => {
+  const hooks: object[] = [];
+  const { sotra, write, sent } = place(({ method }) => {
+    if (method === 'GET') return [200, hooks];
+    if (method === 'PUT') return [200, {}];
+    hooks.push(made);
+    return lost();
+  });
+  write('list', 'ext:a\n');
+  expect((await sotra(`${register} @list --retries 0`)).code).toBe(0);
+  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
 test('a lost POST that does not show within eleven looks was not made, and is sent again', async () => {
   const { sotra, methods } = losing(
     () => [],
