@@ -2,6 +2,7 @@ import { hourMs } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
+import type { EventSummary } from '../events.ts';
 import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, mapErrors } from '../query.ts';
 import { readAllEvents } from '../read-events.ts';
@@ -94,24 +95,19 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
 async function store(stream: Stream, delivery: Delivery): Promise<StoredDelivery | undefined> {
   const { event, part } = subjects(stream.name);
   const all = readAllEvents(delivery.body);
-  const ids = all.map(({ eventId }) => encodeEventId(eventId));
   // Of one event the servers say whether it is stored.
-  const found =
-    all.length === 1
-      ? []
-      : await readLast(
-          stream,
-          ids.flatMap((id) => [event('*', id), part(id)]),
-        );
-  const known = new Set(found.map(({ subject }) => subject.split('.').at(-1)));
-  let open = all.filter((_, index) => !known.has(ids[index]));
+  let open = all.length === 1 ? all : await dropStored(stream, all);
   for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = open) {
     const id = encodeEventId(first.eventId);
     const subject = event(choosePartition(delivery.webhook), id);
     const newIds = all.length === 1 ? undefined : open.map(({ eventId }) => eventId);
     const seq = await publishOnce(stream, subject, delivery.body, { id, delivery: writeHead(delivery, newIds) });
-    open = rest;
-    if (seq === undefined) continue;
+    if (seq === undefined) {
+      // Another listener may store the rest with the first event at this moment.
+      const left = rest.length === 0 ? [] : await dropStored(stream, open);
+      open = left.filter((each) => each !== first);
+      continue;
+    }
     const events = [first];
     for (const each of rest) {
       const restId = encodeEventId(each.eventId);
@@ -120,6 +116,20 @@ async function store(stream: Stream, delivery: Delivery): Promise<StoredDelivery
     return { ...delivery, seq, events };
   }
   return undefined;
+}
+
+/** The events that are not stored, on their own or with another event of a delivery. */
+async function dropStored(stream: Stream, events: readonly EventSummary[]): Promise<EventSummary[]> {
+  const { event, part } = subjects(stream.name);
+  const ids = events.map(({ eventId }) => encodeEventId(eventId));
+  const found = await readLast(
+    stream,
+    ids.flatMap((id) => [event('*', id), part(id)]),
+  );
+  const named = found.map(({ subject }) => subject.split('.').at(-1));
+  const together = found.flatMap((message) => readMessage(message)?.events ?? []);
+  const stored = new Set([...named, ...together.map(({ eventId }) => encodeEventId(eventId))]);
+  return events.filter((_, index) => !stored.has(ids[index]));
 }
 
 /** The forwards that were set aside, by number of the delivery. */

@@ -139,6 +139,19 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     expect(await listOf(first.events({ idStart: '0 too' }), ({ eventId }) => eventId)).toEqual(['0 too']);
   });
 
+  test('events that a listener stored together are known, though it was killed before it named the second', async () => {
+    const [address, copy] = [newAddress(), newAddress()];
+    const manager = await otherClient();
+    const [inbox, killed] = [await open(address), await open(copy)];
+    await inbox.store([deliveryOf('/a', 'one', 'two')]);
+    const message = await manager.streams.getMessage(address.name, { last_by_subj: `${address.name}.event.*.one` });
+    if (message === null) throw new Error('the delivery is not stored');
+    const subject = message.subject.replace(address.name, copy.name);
+    await manager.jetstream().publish(subject, message.data, { headers: message.header });
+    expect(await killed.store([deliveryOf('/a', 'one', 'two')])).toEqual([undefined]);
+    expect(await listOf(killed.events({}), ({ eventId }) => eventId)).toHaveLength(2);
+  });
+
   test('a stream that is deleted is named as that, to who stores, who forwards and who follows', async () => {
     const address = newAddress();
     const manager = await otherClient();
