@@ -870,7 +870,7 @@ complete -c sotra -n '__sotra_at " mcp"' -l config -d 'print the settings to pas
 complete -c sotra -n '__sotra_at " mcp"' -l tools -x -d 'offer only these tools'
 complete -c sotra -n '__sotra_at " mcp"' -l allow-writes -d 'also offer tools that change follows, names and webhooks'
 complete -c sotra -n '__sotra_at " mcp"' -l allow-signing -d 'also offer tools that sign and post comments, with --key'
-complete -c sotra -n '__sotra_at " mcp"' -l key -x -a '(__sotra_keys)' -d 'name of the stored key that signs (sotra key list)'
+complete -c sotra -n '__sotra_at " mcp"' -l key -x -a '(__sotra_keys)' -d 'stored key that signs (sotra key list)'
 complete -c sotra -n '__sotra_at " mcp"' -l password-file -r -F -d 'file with the password of that key'
 complete -c sotra -n '__sotra_at " mcp"' -l secret-file -r -F -d 'file with a webhook secret, for verify_webhook'
 complete -c sotra -n '__sotra_at " mcp"' -l dry-run -d 'show what would be sent or changed, and send and change nothing; needs no key'

@@ -33,6 +33,10 @@ export interface Param<Value = unknown> {
   positional?: boolean;
   /** Shown in help, never sent. */
   serviceDefault?: string;
+  /** Keys of options that cannot be given with it. */
+  conflicts?: readonly string[];
+  /** The key of an option that must be given with it. */
+  needs?: string;
 }
 
 export type Params = Readonly<Record<string, Param>>;

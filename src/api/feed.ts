@@ -21,6 +21,7 @@ const minTradeUsd = inQuery(
 const olderThan = inQuery(optional(text()), 'only older cards: a cursor or a time such as 2026-07-03T12:00:00Z', {
   source: 'public',
   valueName: 'time',
+  conflicts: ['newerThan'],
 });
 const newerThan = inQuery(optional(text()), 'only newer cards: a cursor or a time', {
   source: 'public',

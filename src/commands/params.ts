@@ -14,6 +14,7 @@ export class ParamOption extends Option {
     super(flags, describeParam(param));
     this.key = key;
     this.param = param;
+    this.conflicts([...(param.conflicts ?? [])]);
     if (param.kind.type === 'list') this.argParser((typed: string, before: string[] = []) => [...before, typed]);
     else if (param.kind.type !== 'boolean') this.argParser(once(`--${flagName(key, param)}`, (typed) => typed));
   }
@@ -106,14 +107,14 @@ type ParamSettings = Parameters<typeof local>[2];
 export const option = {
   text: (help: string, more?: ParamSettings) => local(optional(text()), help, more),
   texts: (help: string, more?: ParamSettings) => local(optional(listOf(text())), help, more),
-  flag: (help: string) => local(optional(boolean()), help),
+  flag: (help: string, more?: ParamSettings) => local(optional(boolean()), help, more),
   /** A whole number. */
   count: (min: number, max: number, help: string) => local(optional(integer(min, max)), help),
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>
     local(optional(formatted(fitting(fits, rule))), help, more),
   /** A path. */
-  file: (help: string) => option.text(help, { valueName: 'file' }),
+  file: (help: string, more?: ParamSettings) => option.text(help, { valueName: 'file', ...more }),
   /** A text that `parse` reads; `rule` says what it must be. */
   parsed: <V extends number | object>(
     help: string,

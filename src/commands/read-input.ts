@@ -33,6 +33,7 @@ export async function readInput(
   { requireAnyOf = [], example, findNames, warn }: ReadOptions,
 ): Promise<Record<string, unknown>> {
   checkAnyOf(params, requireAnyOf, typed, example);
+  checkNeeds(params, typed);
   const names = lazy(findNames);
   const input: Record<string, unknown> = {};
   for (const [key, param] of Object.entries(params)) {
@@ -67,6 +68,17 @@ function checkAnyOf(
       };
     });
   if (missing.length > 0) throw missingInputs(missing, example && `For example: sotra ${example}`);
+}
+
+/** Errors: `usage` for an option without the one that it belongs to. */
+function checkNeeds(params: Params, typed: TypedInput): void {
+  for (const [key, param] of Object.entries(params)) {
+    const { needs } = param;
+    const needed = needs === undefined ? undefined : params[needs];
+    if (needs === undefined || needed === undefined || typed[key] === undefined || typed[needs] !== undefined) continue;
+    const [label, other] = [labelOf(key, param), labelOf(needs, needed)];
+    throw usageError(`${label} needs ${other}: ${needed.help}`, `Add ${other}, or omit ${label}.`);
+  }
 }
 
 async function readValue(

@@ -4,13 +4,11 @@ import { toUnixSec } from '../../api/duration.ts';
 import { actor as feed } from '../../api/feed.ts';
 import type { Card } from '../../api/position-answers.ts';
 import { safeText } from '../../api/safe-text.ts';
-import { command } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
-import { mayAsk, pick } from '../../lib/output/confirm.ts';
-import { counted, formatAge, formatUsd, shortAddress } from '../../lib/output/format.ts';
-import { type CommentInput, hasComment } from './read-comment.ts';
+import { formatAge, formatUsd, shortAddress } from '../../lib/output/format.ts';
+import type { CommentInput } from './read-comment.ts';
 
 interface SwapInput extends CommentInput, KeyInput {
   last?: boolean | undefined;
@@ -29,37 +27,31 @@ interface Swap {
   obstacle: string | undefined;
 }
 
-const maxOffered = 5;
 /** A swap must be worth at least this much to be commented on (wire-facts 3.6). */
 const minUsd = 10;
 
 /**
- * The input with the swap to comment on. If it names none: the newest one of the signer without a comment with `--last`, else the one that is
- * picked on a terminal. Errors: `usage` without either, listing the swaps; `not-found` if there is none.
+ * The input with the newest swap of the signer that has no comment, if `--last` asks for it. Errors: `usage` without a comment; `not-found` if
+ * there is none.
  */
 export async function chooseSwap<Input extends SwapInput>(
   input: Input,
   stdinUse: string | undefined,
   context: Context,
 ): Promise<Input> {
-  const { chain, transactionHash, tokenAddress, last } = input;
-  const isNamed = hasComment({ chain, transactionHash, tokenAddress });
-  if (last === true && !hasComment(input))
+  if (!input.last) return input;
+  if ((input.commentText ?? input.textFile) === undefined)
     throw usageError('the comment is missing', 'Give it as the argument: sotra comment post "gm" --last --key <name>.');
-  if (last === true && isNamed)
-    throw usageError('--last and a swap contradict each other', 'Omit --last, or omit --chain, --tx and --token.');
-  if (isNamed || !hasComment(input)) return input;
   const { address, input: known } = await findKeyAddress(input, context, stdinUse);
-  const all = await listSwaps(address, context);
-  const swaps = all.filter(({ obstacle }) => obstacle === undefined);
-  const [[latest], [newest]] = [all, swaps];
-  if (newest === undefined)
+  const swaps = await listSwaps(address, context);
+  const [newest] = swaps;
+  const swap = swaps.find(({ obstacle }) => obstacle === undefined);
+  if (newest === undefined || swap === undefined)
     throw new SotraError('not-found', `no recent swap of ${address} can take a comment`, {
       hint: `A swap takes one comment and must be worth at least ${minUsd} USD. Name an older one with --chain, --tx and --token.`,
     });
-  if (last === true && latest?.obstacle !== undefined)
-    context.warn(`the newest swap ${latest.obstacle}: ${describeSwap(latest, context)}; --last uses the one before it`);
-  const swap = last === true ? newest : await pickSwap(swaps, address, context);
+  if (newest !== swap)
+    context.warn(`the newest swap ${newest.obstacle}: ${describeSwap(newest, context)}; --last uses the one before it`);
   context.note(`Commenting on: ${describeSwap(swap, context)}`);
   return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
 }
@@ -94,24 +86,6 @@ function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: 
   if (!transactionHash || isListed) return listed;
   const atSec = toUnixSec(cardLatestTradeAt ?? timestamp);
   return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec, obstacle: undefined }];
-}
-
-/** Errors: `usage` without a terminal, listing the swaps, and if none is chosen. */
-async function pickSwap(all: readonly Swap[], wallet: string, context: Context): Promise<Swap> {
-  const swaps = all.slice(0, maxOffered);
-  const lines = swaps.map((swap) => describeSwap(swap, context));
-  if (!mayAsk(context)) {
-    for (const [index, { chain, transactionHash, tokenAddress }] of swaps.entries())
-      context.note(`${lines[index]}: ${command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`}`);
-    throw new SotraError('usage', `${wallet} has ${counted(all.length, 'swap')} without a comment: choose one`, {
-      hint: 'Add --last for the newest, or the flags of one listed above.',
-      details: { swaps },
-    });
-  }
-  const choices = swaps.map((swap, index) => ({ value: swap, line: lines[index] ?? '' }));
-  const swap = await pick(`Swaps of ${wallet} without a comment:`, choices, context.io);
-  if (swap === undefined) throw usageError('no swap was chosen: nothing was sent');
-  return swap;
 }
 
 function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { io }: Context): string {

@@ -7,8 +7,8 @@ import { transactionProblem } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
 import { inputError, type NameInput, usageError } from '../../errors.ts';
 import type { Command } from '../command.ts';
-import { addEndpointCommand } from '../endpoint-command.ts';
-import { keyParams } from '../key/params.ts';
+import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
+import { keyParams, keySourceParams } from '../key/params.ts';
 import { option } from '../params.ts';
 import * as views from './view.ts';
 
@@ -35,8 +35,13 @@ const commentParams = {
       flag: 'text',
     },
   ),
-  textFile: option.text('file with the comment, signed as it is but without a BOM; - is stdin'),
+  textFile: option.text('file with the comment, signed as it is but without a BOM; - is stdin', {
+    conflicts: ['commentText'],
+  }),
 };
+
+/** Options of a comment that a file cannot be given with. */
+const typedKeys = Object.keys(commentParams);
 
 const formParams = {
   serviceName: option.text("first word of the signed text (default: context's)"),
@@ -45,36 +50,40 @@ const formParams = {
 
 /** Ways to sign without giving a key. */
 const walletParams = {
-  signerCommand: option.text('command that signs for --signer (help signing)'),
+  signerCommand: option.text('command that signs for --signer (help signing)', { needs: 'signer' }),
   browser: option.flag('sign with a browser wallet, on a local page'),
-  open: option.flag('with --browser: open the page in the browser'),
-  readyFile: option.text('with --browser: write {ui, pid} to this file'),
+  open: option.flag('with --browser: open the page in the browser', { needs: 'browser' }),
+  readyFile: option.text('with --browser: write {ui, pid} to this file', { needs: 'browser' }),
 };
+
+/** Options of ways to sign, which a comment that is signed already needs none of. */
+const signingKeys = [...Object.keys(keySourceParams), 'key', 'signerCommand', 'browser'];
 
 const keyWays =
   'The private key stays on this machine and is never an argument: --key, --key-file, --key-env, --key-stdin, or a hidden prompt. --browser and --signer-command sign without it.';
 
 function addPost(comment: Command): void {
-  const { id, method, path, source, summary } = endpoints.post;
-  const command = comment
-    .command('post')
-    .summary(summary)
-    .description(
-      `On a terminal it shows the text and asks first. If the response is lost, it looks the comment up and never posts twice; --file resumes where it stopped.\n${keyWays}\nSends ${method} ${path}.`,
-    );
-  command.endpoint = { id, method, path, source };
-  command
+  const description =
+    'On a terminal it shows the text and asks first. If the response is lost, it looks the comment up and never posts twice; --file resumes where it stopped.';
+  describeEndpoint(comment, 'post', endpoints.post, `${description}\n${keyWays}`)
     .params({
       comment: textArgument,
       ...commentParams,
-      last: option.flag("the signer's newest swap without a comment"),
-      signature: option.text('signature made elsewhere; needs --signer'),
+      last: option.flag("the signer's newest swap without a comment", {
+        conflicts: ['chain', 'transactionHash', 'tokenAddress'],
+      }),
+      signature: option.text('signature made elsewhere; needs --signer', {
+        needs: 'signer',
+        conflicts: ['last', ...signingKeys],
+      }),
       signer: option.text('address that signed (--signature) or must sign', { takesAddress: 'wallet' }),
       ...formParams,
       ...keyParams,
       ...walletParams,
-      signed: option.file('post the output of comment sign --out; - is stdin'),
-      file: option.text('post many, in order: NDJSON; - is stdin'),
+      signed: option.file('post the output of comment sign --out; - is stdin', {
+        conflicts: ['file', 'signature', 'last', ...typedKeys, ...signingKeys],
+      }),
+      file: option.text('post many, in order: NDJSON; - is stdin', { conflicts: ['signature', 'last', ...typedKeys] }),
     })
     .requests()
     .prints(views.post)
@@ -83,13 +92,9 @@ function addPost(comment: Command): void {
       'sign with a stored key (sotra key generate trader), and post',
     )
     .example('comment post gm --key trader --last', 'on the newest swap of the wallet of the key')
-    .example(
-      '--sandbox comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --signature 0x2696a310f3880c8b1273a8c34f8bf29253ccad9790d8ef635f5635118be0a9ab323c9dd247b3d0daad9a862d1bf9469df63b14d676045a00c0c8d43b4a9cda6a1b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
-      'post a comment that was signed elsewhere, in the sandbox',
-    )
     .run(async (typed, context) => {
       const { postOne, postMany } = await import('./post.ts');
-      const { file, ...input } = readText(typed);
+      const { file, ...input } = withText(typed);
       return file === undefined ? postOne(input, context) : postMany({ ...input, file }, context);
     });
 }
@@ -108,7 +113,7 @@ function addSign(comment: Command): void {
       ...keyParams,
       ...walletParams,
       signer: option.text('address that must sign; any other is an error', { takesAddress: 'wallet' }),
-      file: option.text('sign many: NDJSON; - is stdin'),
+      file: option.text('sign many: NDJSON; - is stdin', { conflicts: typedKeys }),
       out: option.file('write the signed comment to this file'),
     })
     .changes()
@@ -126,22 +131,25 @@ function addSign(comment: Command): void {
       'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --dry-run --json',
       'the text for a perp order in another layout, as JSON',
     )
-    .run(async (input, context) => (await import('./sign.ts')).runSign(readText(input), context));
+    .run(async (input, context) => (await import('./sign.ts')).runSign(withText(input), context));
 }
 
 interface TextInput {
   comment?: string | undefined;
   commentText?: string | undefined;
   textFile?: string | undefined;
+  signed?: string | undefined;
+  file?: string | undefined;
 }
 
 /** The input with its argument as the text of the comment. Errors: `usage` if the text is given twice. */
-function readText<Input extends TextInput>({ comment, ...input }: Input) {
+function withText<Input extends TextInput>({ comment, ...input }: Input) {
   if (comment === undefined) return input;
-  const other = input.commentText === undefined ? '--text-file' : '--text';
-  if (input.commentText !== undefined || input.textFile !== undefined)
-    throw usageError(`the comment is given twice: as an argument and with ${other}`, `Omit ${other}.`);
-  return { ...input, commentText: comment };
+  const { commentText, textFile, signed, file } = input;
+  const others = { '--text': commentText, '--text-file': textFile, '--signed': signed, '--file': file };
+  const [rival] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (rival === undefined) return { ...input, commentText: comment };
+  throw usageError(`<comment> cannot be used with ${rival}`, 'Omit one of them.');
 }
 
 function addVerify(comment: Command): void {
@@ -154,7 +162,9 @@ function addVerify(comment: Command): void {
       signature: option.text('the signature'),
       signer: option.text('address that should have signed', { takesAddress: 'wallet' }),
       ...formParams,
-      signed: option.file('check the output of comment sign --out; - is stdin'),
+      signed: option.file('check the output of comment sign --out; - is stdin', {
+        conflicts: ['signature', 'signer', ...typedKeys],
+      }),
     })
     .prints(views.verify)
     .example(

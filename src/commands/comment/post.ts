@@ -14,7 +14,6 @@ import {
   type CommentLine,
   checkForm,
   type FormInput,
-  hasComment,
   readComment,
   readCommentFile,
   readSignedFile,
@@ -22,15 +21,7 @@ import {
   signedProblem,
 } from './read-comment.ts';
 import { findSignedComment, makeBody, nameDestination, type SendableComment, sendComment } from './send-comment.ts';
-import {
-  type CommentSigner,
-  checkPageFlags,
-  chooseSigning,
-  openSigner,
-  type Signing,
-  type WayInput,
-  withSigner,
-} from './signer.ts';
+import { type CommentSigner, chooseSigning, openSigner, type Signing, type WayInput, withSigner } from './signer.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
 export interface PostInput extends CommentInput, FormInput, WayInput {
@@ -48,7 +39,6 @@ interface PreparedComment {
 
 /** Posts one comment: signed here, elsewhere or in a file. */
 export async function postOne(input: PostInput, context: Context): Promise<Result> {
-  checkWays(input);
   if (input.signed !== undefined) return finishPost(await prepareFile(input, input.signed, context), context);
   if (input.signature !== undefined)
     return finishPost(await prepareSignature(input, input.signature, context), context);
@@ -72,24 +62,10 @@ async function signAndPost(input: PostInput, context: Context): Promise<Result> 
   });
 }
 
-/** Errors: `usage` for a comment that is given or signed in more than one way. */
-function checkWays(input: PostInput): void {
-  checkPageFlags(input);
-  const ways = (['signature', 'signed', 'file'] as const).filter((way) => input[way] !== undefined);
-  const [way, other] = ways.map((name) => `--${name}`).concat(input.file === undefined ? keySources(input) : []);
-  if (ways.length > 0 && other !== undefined)
-    throw usageError(`${way} and ${other} contradict each other`, 'Post a signed comment, or sign with a key.');
-  if (ways.length > 0 && input.last === true)
-    throw usageError(`${way} and --last contradict each other`, 'Name the swap, or sign with a key.');
-  if ((way === '--signed' || way === '--file') && hasComment(input))
-    throw usageError(`${way} reads the comment from the file: omit --chain, --tx, --token and --text`);
-}
-
 /** A comment that was signed elsewhere is sent unchanged, but the user should know if its signature is not valid. */
 async function prepareSignature(input: PostInput, signature: string, context: Context): Promise<PreparedComment> {
   const fields = await readComment(input, context);
-  if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
-  const comment = { ...fields, signature, signerAddress: input.signer };
+  const comment = { ...fields, signature, signerAddress: input.signer ?? '' };
   const form = await readTextForm(input, context).catch((thrown: unknown) => {
     if (input.serviceName !== undefined) throw thrown;
     return undefined;
@@ -147,7 +123,6 @@ const maxPreviews = 10;
  * after some were posted.
  */
 export async function postMany(input: PostInput & { file: string }, context: Context): Promise<Result> {
-  checkWays(input);
   const { curl, preview } = context.options;
   if (curl) throw usageError('--curl shows one request, and --file posts many', 'Give one comment with --text.');
   const lines = await readCommentFile(input.file, context);

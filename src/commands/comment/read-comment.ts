@@ -50,10 +50,6 @@ export async function readComment(input: CommentInput, context: Context): Promis
   throw inputError((name) => ({ message: `${name(wrong.field)}${shown}: ${wrong.problem}` }));
 }
 
-export function hasComment({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput): boolean {
-  return [chain, transactionHash, tokenAddress, commentText, textFile].some((part) => part !== undefined);
-}
-
 /** Errors: `usage`, naming the missing inputs. */
 export function missingComment(
   { chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput,
@@ -65,12 +61,13 @@ export function missingComment(
     { label: '--token', help: 'token that was swapped', value: tokenAddress },
     { label: '--text (or --text-file)', help: 'the comment', value: commentText ?? textFile },
   ];
-  return missingInputs([...parts, ...more], 'sotra help signing explains what is signed, and how.');
+  return missingInputs(
+    [...parts, ...more],
+    'comment post --last finds the swap; sotra help signing explains what is signed.',
+  );
 }
 
 async function readCommentText({ commentText, textFile }: CommentInput, { io }: Context): Promise<string> {
-  if (commentText !== undefined && textFile !== undefined)
-    throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
   const text = await readText(textFile, io);
   const isLengthRight = text.length >= 1 && text.length <= maxCommentCharacters;

@@ -2,7 +2,7 @@ import { signedText } from '../../api/signed-text.ts';
 import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes, usageError } from '../../errors.ts';
+import { errorExitCodes } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { confirmReplace } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
@@ -11,7 +11,6 @@ import { showPreviews, warnOfText } from './preview.ts';
 import {
   type CommentInput,
   type FormInput,
-  hasComment,
   missingComment,
   readComment,
   readCommentFile,
@@ -19,7 +18,7 @@ import {
   readTextForm,
   type SignedComment,
 } from './read-comment.ts';
-import { checkPageFlags, chooseSigning, commonFamily, type WayInput, withSigner } from './signer.ts';
+import { chooseSigning, commonFamily, type WayInput, withSigner } from './signer.ts';
 import { sign as view } from './view.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
@@ -32,9 +31,6 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const { file, textFile, out } = input;
   const { dryRun } = context.options;
   const isMany = file !== undefined;
-  checkPageFlags(input);
-  if (isMany && hasComment(input))
-    throw usageError('--file reads the comments from the file: omit --chain, --tx, --token and --text');
   const lines = isMany
     ? await readCommentFile(file, context)
     : [{ line: 1, fields: await readComment(input, context) }];
@@ -88,10 +84,6 @@ async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdic
 }
 
 async function verifyFile(input: VerifyInput, file: string, context: Context): Promise<Verdict> {
-  if (hasComment(input) || input.signature !== undefined || input.signer !== undefined)
-    throw usageError(
-      '--signed reads everything from the file: omit --chain, --tx, --token, --text, --signature and --signer',
-    );
   const signed = await readSignedFile(file, context);
   const { serviceName = signed.serviceName, layout = signed.layout } = input;
   warnOfText(signed.commentText, context);

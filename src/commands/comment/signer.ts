@@ -34,12 +34,6 @@ export interface CommentSigner {
 const orBrowser = ' Or sign with a wallet: --browser.';
 const offer = 'Press Enter to sign with your wallet in the browser, or type the key.\n';
 
-/** Errors: `usage` for options of the page without `--browser`. */
-export function checkPageFlags({ browser, open, readyFile }: WayInput): void {
-  const flag = open ? '--open' : readyFile === undefined ? undefined : '--ready-file';
-  if (flag !== undefined && !browser) throw usageError(`${flag} needs --browser`, 'Omit it, or add --browser.');
-}
-
 /**
  * How the lines are signed. If the input names no way, a terminal asks: Enter opens the browser. Errors: `usage` for several ways or none, for
  * lines that one key cannot sign, and for a second use of stdin.
@@ -51,8 +45,6 @@ export async function chooseSigning(
 ): Promise<Signing> {
   const family = commonFamily(given.lines);
   checkKeySource(way, context, stdinUse, orBrowser);
-  if (way.signerCommand !== undefined && way.signer === undefined)
-    throw usageError('--signer-command needs --signer', 'Add --signer <address>: the address that it signs for.');
   if (way.browser || way.signerCommand !== undefined) checkSigner(way.signer, family);
   const signing = { ...given, family };
   if (keySources(way).length > 0 || !mayAsk(context)) return { ...signing, way };

@@ -19,12 +19,14 @@ export function addFeed(feed: Command): void {
 }
 
 const params = {
-  cursor: option.text('olderCursor of the previous page; the same as --older-than'),
+  cursor: option.text('olderCursor of the previous page; the same as --older-than', {
+    conflicts: ['olderThan', 'newerThan'],
+  }),
   watch: option.parsed(
     'print new cards as they come, polling this often, such as 5s; ends with Ctrl-C or --max',
     readInterval,
     'must be a time from 100ms to 1h, such as 5s',
-    { valueName: 'duration' },
+    { valueName: 'duration', conflicts: ['olderThan', 'cursor', 'all'] },
   ),
 };
 
@@ -59,22 +61,17 @@ function addCards(feed: Command, name: string, endpoint: typeof endpoints.actor 
   }).shares('showNsfw');
 }
 
-/** Errors: `usage` for two places in the feed, and for what does not go with `--watch`. */
+/** Errors: `usage` for what is not a place in the feed. */
 function makeInput(endpoint: { params: Params }, typed: Typed): Record<string, unknown> {
   const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
   if (typed.watch !== undefined) {
-    checkWatch(typed);
+    if (typed.newerThan !== undefined && readStart(typed) === undefined)
+      throw usageError(
+        `--newer-than ${typed.newerThan}: --watch starts at a time, not at a cursor`,
+        'Give a time such as 2026-07-03T12:00:00Z.',
+      );
     return { ...known, newerThan: undefined };
   }
-  if (typed.cursor !== undefined && typed.olderThan !== undefined)
-    throw inputError((input) => ({
-      message: `${input('cursor')} and ${input('olderThan')} are the same: use one of them`,
-    }));
-  if ((typed.olderThan ?? typed.cursor) !== undefined && typed.newerThan !== undefined)
-    throw inputError((input) => ({
-      message: `${input(typed.cursor === undefined ? 'olderThan' : 'cursor')} and ${input('newerThan')} cannot be used together`,
-      hint: `A cursor for newer cards (newerCursor) belongs to ${input('newerThan')}.`,
-    }));
   return {
     ...known,
     ...defined({
@@ -95,23 +92,6 @@ function readPlace(key: 'olderThan' | 'newerThan', text: string | undefined): st
     }));
   const saysZone = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text);
   return saysZone ? text : new Date(atMs).toISOString();
-}
-
-/** Errors: `usage` for what does not go with `--watch`. */
-function checkWatch(typed: Typed): void {
-  const { olderThan, cursor, newerThan, all } = typed;
-  if (olderThan !== undefined || cursor !== undefined)
-    throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
-  if (newerThan !== undefined && readStart(typed) === undefined)
-    throw usageError(
-      `--newer-than ${newerThan}: --watch starts at a time, not at a cursor`,
-      'Give a time such as 2026-07-03T12:00:00Z.',
-    );
-  if (all === true)
-    throw usageError(
-      '--watch and --all cannot be used together',
-      'To start in the past: --watch 5s --newer-than <time>.',
-    );
 }
 
 function readStart({ newerThan }: Typed): number | undefined {

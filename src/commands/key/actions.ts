@@ -129,16 +129,6 @@ interface ExportInput {
 /** The keystore of a stored key, or with `unencrypted` the key itself in a file. Errors: `usage`, `signing-key`, `local-file`. */
 export async function exportKey(input: ExportInput, context: Context): Promise<Result> {
   const { name, out, unencrypted, passwordFile } = input;
-  if (passwordFile !== undefined && !unencrypted)
-    throw usageError(
-      '--password-file needs --unencrypted: an encrypted export needs no password',
-      'Omit --password-file, or add --unencrypted.',
-    );
-  if (out === undefined && unencrypted)
-    throw usageError(
-      '--unencrypted needs --out: an unencrypted key is never written to the screen or a pipe',
-      'Add --out <file>.',
-    );
   const { stored, json } = readStoredKey(await keyFolder(context), name);
   const form = unencrypted ? ', unencrypted' : '';
   if (context.options.dryRun) {

@@ -107,8 +107,8 @@ function addExport(key: Command): void {
     .params({
       name: nameParam,
       out: option.file('file to write (default: stdout)'),
-      unencrypted: option.flag('write hex, or a Solana CLI keypair; needs --out'),
-      passwordFile: passwordFileParam,
+      unencrypted: option.flag('write hex, or a Solana CLI keypair; needs --out', { needs: 'out' }),
+      passwordFile: { ...passwordFileParam, needs: 'unencrypted' },
     })
     .example('key export trader --out trader.json', 'the encrypted V3 keystore, for another machine or wallet')
     .example('key export sol --unencrypted --out id.json', 'the keypair itself; asks for its password')

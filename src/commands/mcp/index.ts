@@ -1,6 +1,5 @@
 import type { InputOf } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
 import { column, listView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/result.ts';
 import type { Tool } from '../../mcp/tools.ts';
@@ -11,9 +10,9 @@ const params = {
   config: option.flag('print the settings to paste into Claude, Cursor or VS Code'),
   tools: option.texts('offer only these tools'),
   allowWrites: option.flag('also offer tools that change follows, names and webhooks'),
-  allowSigning: option.flag('also offer tools that sign and post comments, with --key'),
-  key: option.text('name of the stored key that signs (sotra key list)', { valueName: 'name' }),
-  passwordFile: option.text('file with the password of that key'),
+  allowSigning: option.flag('also offer tools that sign and post comments, with --key', { needs: 'key' }),
+  key: option.text('stored key that signs (sotra key list)', { valueName: 'name', needs: 'allowSigning' }),
+  passwordFile: option.text('file with the password of that key', { needs: 'key' }),
   secretFile: option.texts('file with a webhook secret, for verify_webhook'),
 };
 
@@ -54,19 +53,9 @@ const toolsView = listView<Pick<Tool, 'name' | 'access' | 'description'>>([
   column.text('description', 'What it does', 'what it does', { cut: true }),
 ]);
 
-/** Errors: `usage`; `signing-key` for a key that is not stored. */
+/** Errors: `signing-key` for a key that is not stored. */
 async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
   const { tools, allowWrites, allowSigning, key, passwordFile, secretFile = [] } = input;
-  if (allowSigning && key === undefined)
-    throw usageError(
-      '--allow-signing needs --key <name>, the stored key that signs',
-      'sotra key list shows the stored keys.',
-    );
-  if (!allowSigning && (key ?? passwordFile) !== undefined)
-    throw usageError(
-      `--${key === undefined ? 'password-file' : 'key'} would do nothing without --allow-signing`,
-      'Add --allow-signing, or omit it.',
-    );
   if (key !== undefined) {
     const { keyFolder, readStoredKey } = await import('../../keys/keystore.ts');
     readStoredKey(await keyFolder(context), key);

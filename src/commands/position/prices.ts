@@ -12,8 +12,12 @@ import type { Priced, Prices } from './view.ts';
 
 /** Parameters of commands that print positions. */
 export const priceParams = {
-  price: local(optional(number(0)), 'token price in USD; adds unrealized and total PnL to tables, csv and tsv'),
-  pricesFile: option.text('JSON file of prices in USD by chain:address, address or symbol'),
+  price: local(optional(number(0)), 'token price in USD; adds unrealized and total PnL to tables, csv and tsv', {
+    conflicts: ['pricesFile', 'chart'],
+  }),
+  pricesFile: option.text('JSON file of prices in USD by chain:address, address or symbol', {
+    conflicts: ['chart'],
+  }),
 };
 
 interface PriceInput {
@@ -21,25 +25,18 @@ interface PriceInput {
   pricesFile?: string | undefined;
 }
 
-/** A view of positions with columns for the prices that were given. Errors: those of `readPrices`; `usage` for prices in a chart. */
+/** A view of positions with columns for the prices that were given. Errors: those of `readPrices`. */
 export function chooseView(makeView: (prices?: Prices) => AnyView) {
-  return async (
-    typed: PriceInput & { chart?: boolean | undefined },
-    { io, options, note }: Context,
-  ): Promise<AnyView> => {
+  return async (typed: PriceInput, { io, options, note }: Context): Promise<AnyView> => {
     const prices = await readPrices(typed, io);
-    if (prices !== undefined && typed.chart)
-      throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
     if (prices !== undefined && (options.format === 'json' || options.format === 'ndjson'))
       note("Prices add columns to tables, csv and tsv; JSON is the service's answer, unchanged.");
     return makeView(prices);
   };
 }
 
-/** `undefined` without prices. Errors: `usage` for both flags and for invalid content, naming the entry; `local-file`. */
+/** `undefined` without prices. Errors: `usage` for invalid content, naming the entry; `local-file`. */
 async function readPrices({ price, pricesFile }: PriceInput, input: Input): Promise<Prices | undefined> {
-  if (price !== undefined && pricesFile !== undefined)
-    throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
     const { readText } = await import('../../lib/files/source.ts');
     return pricesIn(await readText(pricesFile, input, maxPriceBytes), pricesFile);

@@ -2,7 +2,6 @@ import { optional } from '../../api/kind.ts';
 import { ofProfile } from '../../api/position.ts';
 import * as endpoints from '../../api/profile.ts';
 import { avatarKind, nameKind, setName } from '../../api/profile.ts';
-import { inputError, type NameInput } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
 import { option } from '../params.ts';
@@ -33,15 +32,15 @@ function addSetName(profile: Command): void {
     params: {
       name: { ...setName.params.name, kind: optional(nameKind), help: 'new name' },
       avatarUrl: { ...setName.params.avatarUrl, kind: optional(avatarKind), help: 'URL of the new avatar' },
-      clear: option.flag('remove name and avatar'),
-      clearAvatar: option.flag('remove only the avatar'),
+      clear: option.flag('remove name and avatar', { conflicts: ['name', 'avatarUrl'] }),
+      clearAvatar: option.flag('remove only the avatar', { conflicts: ['avatarUrl'] }),
     },
     description:
       "What is not given stays unchanged. The answer has the name with your partner's suffix.\n" +
       'An avatar needs a name. It is a JPEG or PNG of at least 120x120 pixels and at most 5 MB.\n' +
       'Removing one asks for confirmation on a terminal; elsewhere it needs --yes.',
+    requireAnyOf: [['name', 'avatarUrl', 'clear', 'clearAvatar']],
     confirms: (typed) => {
-      checkChanges(typed);
       if (!typed.clear && !typed.clearAvatar) return undefined;
       return `remove the ${typed.clear ? 'name and avatar' : 'avatar'} of ${typed.identifier} at your partner`;
     },
@@ -51,29 +50,4 @@ function addSetName(profile: Command): void {
       ...(clearAvatar && { avatarUrl: null }),
     }),
   }).shares('showNsfw');
-}
-
-interface Changes {
-  name?: string | undefined;
-  avatarUrl?: string | undefined;
-  clear?: boolean | undefined;
-  clearAvatar?: boolean | undefined;
-}
-
-/** Errors: `usage` for no change, and for two that contradict each other. */
-function checkChanges({ name, avatarUrl, clear, clearAvatar }: Changes): void {
-  if (name === undefined && avatarUrl === undefined && !clear && !clearAvatar)
-    throw inputError((input) => ({
-      message: `nothing to change: neither ${input('name')} nor ${input('avatarUrl')} is given`,
-      hint: `Give a value, or remove one with ${input('clear')} or ${input('clearAvatar')}.`,
-    }));
-  const refuse = (say: (input: NameInput) => string) => inputError((input) => ({ message: say(input) }));
-  if (clear && name !== undefined)
-    throw refuse((input) => `${input('name')} and ${input('clear')} contradict each other`);
-  if (clearAvatar && avatarUrl !== undefined)
-    throw refuse((input) => `${input('avatarUrl')} and ${input('clearAvatar')} contradict each other`);
-  if (clear && avatarUrl !== undefined)
-    throw refuse(
-      (input) => `${input('avatarUrl')} ${avatarUrl}: an avatar needs a name, and ${input('clear')} removes it`,
-    );
 }

@@ -29,7 +29,7 @@ export const startParams = {
   asOf,
   detach: option.flag('run in the background; return once it is ready'),
   ui: option.flag('also serve a page that shows its data'),
-  open: option.flag('open the page in the browser (default: print its address)'),
+  open: option.flag('open the page in the browser (default: print its address)', { needs: 'ui' }),
   readyFile: option.text('write {url, pid, db, keys, controlToken} to this file once it is ready; with --ui also ui'),
   wire: option.text('answer as the Clicker deployment does (clicker), or rename parameters: {"*.limit":"count"}', {
     valueName: 'name=value',
@@ -94,6 +94,7 @@ export const simulateParams = {
     'trades per second or minute, such as 20/s (default: 1/s)',
     parseRate,
     'must be a rate such as 20/s or 300/m, at most 5000/s',
+    { conflicts: ['replay'] },
   ),
   for: option.parsed(
     'duration (default: 1m, or the whole replay)',
@@ -102,7 +103,7 @@ export const simulateParams = {
     { valueName: 'duration' },
   ),
   replay: option.file('file of trades, in a format of sandbox import'),
-  speed: option.parsed('replay speed (default: 1x)', readSpeed, 'must be a factor such as 60x'),
+  speed: option.parsed('replay speed (default: 1x)', readSpeed, 'must be a factor such as 60x', { needs: 'replay' }),
   chain: local(optional(chainKind), 'chain of rows without one'),
   preset: local(presetKind, 'known format of the file'),
   seed: option.text('make the same trades again from the same data'),

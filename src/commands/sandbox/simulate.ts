@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { stopExitCode, usageError } from '../../errors.ts';
+import { stopExitCode } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/directories.ts';
 import { openSource } from '../../lib/files/source.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
@@ -26,13 +26,10 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   });
 }
 
-/** Makes trades until the time is over, the file ends or a signal comes, which sets the exit code. Errors: `usage` for contradicting flags. */
+/** Makes trades until the time is over, the file ends or a signal comes, which sets the exit code. */
 export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
   const { io, options } = context;
-  const { replay, rate, speed } = input;
-  if (replay !== undefined && rate !== undefined)
-    throw usageError('--replay and --rate exclude each other', 'Use --speed.');
-  if (replay === undefined && speed !== undefined) throw usageError('--speed needs --replay', 'Use --rate.');
+  const { replay } = input;
   const source = replay === undefined ? undefined : openSource(replay, io, `--replay ${replay}`);
   if (options.dryRun) return showSimulatePlan(input, context);
   return withSandbox(context, { db: input.db }, async (db) => {

@@ -26,7 +26,6 @@ const defaultPort = 4010;
 const detachWaitMs = 30_000;
 
 export async function startServed(input: StartInput, context: Context): Promise<Result> {
-  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const wire = readWire(input.wire ?? '{}');
   if (wire === undefined) throw usageError(`--wire ${input.wire}: ${wireForm}`);
   checkWireNames(readWireNames(wire), endpoints, '--wire');

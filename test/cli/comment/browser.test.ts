@@ -106,8 +106,6 @@ test('on a terminal without a key, Enter is the browser; flags of the page need 
   const named = await run([...sign, '--timeout', '1ms'], { env: { BROWSER: failing } });
   expect([named.code, named.err]).toEqual([124, expect.stringContaining('which works once: http://127')]);
   const refused = async (more: string) => (await run([...words, ...more.split(' ')])).err;
-  expect(await refused('--open')).toContain('--open needs --browser');
-  expect(await refused('--ready-file ready')).toContain('--ready-file needs --browser');
   expect(await refused(`--browser --signer ${solanaTrader.address}`)).toContain(': must be an EVM address');
   const onSolana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk];
   const other = await run([

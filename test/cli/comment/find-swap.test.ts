@@ -49,22 +49,6 @@ test('--last --dry-run asks which swap it is, shows what would be signed and sen
   expect((await run(words, { env })).err).toMatch(/^Commenting on: .* on hyperliquid /);
 });
 
-test('without --last a script gets the list and exit 2, a terminal the question, and what is picked is signed', async () => {
-  const { env, keys } = await tradersWorld();
-  const words = post('gm', '--key-file', keys.evm);
-  const script = await run(words, { env });
-  expect([script.code, script.out]).toEqual([2, '']);
-  expect(script.err).toContain(`: --chain base --tx ${swaps.third} --token ${degen}\n`);
-  const refused = JSON.parse((await run([...words, '--json'], { env })).err);
-  expect(refused.error.message).toBe(`${evmTrader.address} has 4 swaps without a comment: choose one`);
-  expect(refused.error.details.swaps[0]).toMatchObject({ chain: 'hyperliquid', transactionHash: swaps.order });
-  const picked = await run(words, { env, tty: 120, answers: ['9', '2'] });
-  expect(picked.err).toContain(`   2  buy of DEGEN on base for $70.00, `);
-  expect([picked.code, picked.out]).toEqual([0, expect.stringContaining(swaps.third)]);
-  const none = await run(words, { env, tty: 120, answers: [''] });
-  expect([none.code, none.err]).toEqual([2, expect.stringContaining('no swap was chosen: nothing was sent')]);
-});
-
 test('a key from stdin is read once, a typed one is asked for once', async () => {
   const { env } = await tradersWorld();
   const stdin = await run(post('gm', '--key-stdin', '--last'), { env, stdin: `${evmTrader.key}\n` });
@@ -73,14 +57,11 @@ test('a key from stdin is read once, a typed one is asked for once', async () =>
   expect([typed.code, typed.out]).toEqual([0, expect.stringContaining(swaps.third)]);
 });
 
-test.each([
-  ['--browser', ['--browser']],
-  ['--signer-command', ['--signer-command', 'sign']],
-])('with %s the wallet has to be named, which cannot be asked', async (flag, words) => {
+test('with --browser the wallet has to be named, which cannot be asked', async () => {
   const { env } = await tradersWorld();
-  const { code, err } = await run(post('gm', '--last', ...words), { env });
+  const { code, err } = await run(post('gm', '--last', '--browser'), { env });
   const hint = 'hint: Name the wallet: --signer <address>.\n';
-  expect([code, err]).toEqual([2, `error: ${flag} does not say which address signs\n${hint}`]);
+  expect([code, err]).toEqual([2, `error: --browser does not say which address signs\n${hint}`]);
 });
 
 test('the address of a keystore is read before it is opened; one that does not say it has to be named', async () => {
@@ -155,15 +136,12 @@ test('if every swap has a comment it says so, and nothing is sent', async () => 
 });
 
 test.each([
-  ['gm --text gn', 'the comment is given twice: as an argument and with --text'],
   ['--last', 'the comment is missing'],
-  ['gm --last --tx 0x1', '--last and a swap contradict each other'],
   ['--last --text-file - --key-stdin', '--key-stdin and --text-file - cannot both read stdin'],
-  ['--last --signature 0x00', '--signature and --last contradict each other'],
 ])('comment post %s is refused before anything is sent', async (words, problem) => {
   const { keys } = await tradersWorld();
   const service = await answering({ items: [] });
-  const key = /--signature|--key-stdin/.test(words) ? '' : ` --key-file ${keys.evm}`;
+  const key = /--key-stdin/.test(words) ? '' : ` --key-file ${keys.evm}`;
   const { code, err } = await run(`comment post ${words}${key}`, { env: service.env });
   expect([code, err]).toEqual([2, expect.stringContaining(`error: ${problem}\n`)]);
   expect(service.requests).toEqual([]);

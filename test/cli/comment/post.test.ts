@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
-import { outlines } from '../../support/outlines.ts';
 import { bonk, degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
 const fields = ['--chain', 'base', '--token', degen, '--tx', swaps.good, '--text', 'gm'];
@@ -168,19 +167,6 @@ test('a missing API key is reported before a private key or a confirmation is as
   const given = ['--signature', `0x${'11'.repeat(65)}`, '--signer', evmTrader.address];
   const signed = await run(['comment', 'post', ...fields, ...named, ...given], { env, tty: 100, answers: [] });
   expect(signed.code).toBe(4);
-});
-
-test('the examples of comment post --help post, each once, in a new sandbox', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
-  const post = outlines.find(({ words }) => words.join(' ') === 'comment post');
-  const examples = (post?.examples ?? []).map(({ argv }) => argv).filter((argv) => argv.startsWith('--sandbox '));
-  expect(examples).toHaveLength(1);
-  for (const argv of examples) expect(await run(`${argv} --json`, { env })).toMatchObject({ code: 0, err: '' });
-  const listed = await run(
-    '--sandbox comment list --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --jq .[].comments[].commentText',
-    { env },
-  );
-  expect([listed.code, listed.out]).toEqual([0, 'gm\n']);
 });
 
 test('from no key to a posted comment: generate a key, make a trade for it, sign, post and show', async () => {

@@ -10,7 +10,7 @@ const tx = ['--tx', swaps.good];
 const token = ['--token', degen];
 const text = ['--text', 'gm'];
 const name = ['--service-name', 'Example'];
-const help = 'sotra help signing explains what is signed, and how.';
+const help = 'comment post --last finds the swap; sotra help signing explains what is signed.';
 
 async function said(argv: readonly string[], options: RunOptions = {}) {
   const { out, err, code } = await run(argv, options);
@@ -36,11 +36,6 @@ const refusals: readonly [words: readonly string[], error: string, hint: string 
   ],
   [[...chain, ...tx, ...text, ...name], '--token is required: token that was swapped', help],
   [[...chain, ...tx, ...token, ...name], '--text (or --text-file) is required: the comment', help],
-  [
-    [...chain, ...tx, ...token, ...text, ...name, '--text-file', '-'],
-    '--text and --text-file contradict each other',
-    undefined,
-  ],
   [
     [...chain, '--tx', '12', ...token, '--text-file', '/nowhere/comment', ...name],
     '--tx 12: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
@@ -252,12 +247,4 @@ test('a file without comments, and one that no single key can sign, are refused'
     error: 'line 3 is on solana and line 1 on base: one key cannot sign both',
     hint: 'Split the file by kind of chain.',
   });
-});
-
-test('a file of comments and a typed one contradict each other', async () => {
-  for (const words of [chain, tx, token, text, ['--text-file', '/nowhere']])
-    expect(await previews([line], words)).toMatchObject({
-      code: 2,
-      error: '--file reads the comments from the file: omit --chain, --tx, --token and --text',
-    });
 });

@@ -139,7 +139,7 @@ test('a typed signature is judged by the text that the flags make: yes with whos
     expect([words, no.code]).toEqual([words, 12]);
     expect(no.out).toContain('over this text it is the signature of 0x');
   }
-  const hint = '\nhint: sotra help signing explains what is signed, and how.\n';
+  const hint = '\nhint: comment post --last finds the swap; sotra help signing explains what is signed.\n';
   expect((await verify([...base, '--signer', degen])).err).toBe(
     `error: --signature is required: the signature, or --signed <file>${hint}`,
   );
@@ -160,19 +160,6 @@ test('the encoding of a Solana signature is told from it, typed or in a file', a
   ])
     expect((await verify([...words, '--jq', '.valid'])).out).toBe('true\n');
 });
-
-test.each([['--chain base'], ['--text gn'], ['--signature 0x12'], [`--signer ${degen}`]])(
-  'comment verify --signed with %s is refused: the file has everything',
-  async (words) => {
-    const file = join(temporaryFolder(), 'signed.json');
-    await sign([...base, ...byEvm, '--out', file]);
-    const { code, err } = await verify(['--signed', file, ...words.split(' ')]);
-    expect([code, err]).toEqual([
-      2,
-      'error: --signed reads everything from the file: omit --chain, --tx, --token, --text, --signature and --signer\n',
-    ]);
-  },
-);
 
 test('a signed file is held to its own form, or to the one that is asked for', async () => {
   const file = join(temporaryFolder(), 'signed.json');

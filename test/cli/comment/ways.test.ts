@@ -37,18 +37,7 @@ async function signedFile(words: readonly string[]): Promise<string> {
   return file;
 }
 
-const either = 'Post a signed comment, or sign with a key.';
-const fromFile = (way: string) => `${way} reads the comment from the file: omit --chain, --tx, --token and --text`;
-
 const refusals: readonly [words: string, message: string, hint?: string][] = [
-  ['--signature 0x12 --signed f', '--signature and --signed contradict each other', either],
-  ['--signed f --file f', '--signed and --file contradict each other', either],
-  ['--signature 0x12 --key-file f', '--signature and --key-file contradict each other', either],
-  ['--signed f --key k', '--signed and --key contradict each other', either],
-  ['--signed f --chain base', fromFile('--signed')],
-  ['--file f --token ETH', fromFile('--file')],
-  ['--file f --text gm', fromFile('--file')],
-  [`${swap.join(' ')} --signature 0x12`, '--signer is required with --signature: the address that signed'],
   [
     `${swap.join(' ')} ${name.join(' ')} --key-env EVM --key-stdin`,
     '--key-env and --key-stdin contradict each other',
@@ -60,9 +49,9 @@ const refusals: readonly [words: string, message: string, hint?: string][] = [
     'Give the key another way.',
   ],
   [
-    '--signature 0x12',
+    `--signature 0x12 --signer ${evmTrader.address}`,
     '--chain, --tx, --token and --text (or --text-file) are required: chain of the swap; transaction hash of the swap, or an order id on hyperliquid; token that was swapped; the comment',
-    'sotra help signing explains what is signed, and how.',
+    'comment post --last finds the swap; sotra help signing explains what is signed.',
   ],
 ];
 

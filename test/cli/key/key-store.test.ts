@@ -61,26 +61,10 @@ test('a key is imported sealed, listed by address, signs by its name, is exporte
   expect((await run(['key', 'export', 'trader', '--out', plain], { env })).err).toContain(
     `cannot ask whether to replace ${plain} (--out)`,
   );
-  expect((await run(['key', 'export', 'trader', '--unencrypted'], { env })).code).toBe(2);
   expect((await run('key remove trader', { env })).code).toBe(2);
   expect((await run('key remove trader', { env, answers: ['no'] })).code).toBe(2);
   expect((await run('key remove trader', { env, answers: ['yes'] })).code).toBe(0);
   expect(existsSync(file)).toBe(false);
-});
-
-test('an encrypted export takes no password: --password-file is refused, and nothing is written', async () => {
-  const { folder, env, keys } = place();
-  await run(['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password], { env });
-  const out = join(folder, 'sealed.json');
-  for (const more of [['--out', out], ['--out', out, '--dry-run'], []]) {
-    const sealed = await run(['key', 'export', 'trader', ...more, '--password-file', keys.password], { env });
-    expect(sealed).toMatchObject({
-      code: 2,
-      out: '',
-      err: 'error: --password-file needs --unencrypted: an encrypted export needs no password\nhint: Omit --password-file, or add --unencrypted.\n',
-    });
-  }
-  expect(existsSync(out)).toBe(false);
 });
 
 test('a Solana keypair is sealed the same way and comes out the same', async () => {

@@ -80,8 +80,6 @@ test('ui shows any service, and a page calls endpoints that read alone', async (
     expect((await page(`call?endpoint=${endpoint}`)).text).toBe(
       `{"error":"endpoint ${endpoint}: must be one that reads","code":"usage"}`,
     );
-  const { code, err } = await run('sandbox start --open');
-  expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
 });
 
 /** The answers of a page to its calls of endpoints. */
