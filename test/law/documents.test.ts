@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/harness.ts';
 import { globalFlags, outlines, parseLine } from '../support/outlines.ts';
 import { freePorts, program } from '../support/processes.ts';
-import { isProof, some } from '../support/size.ts';
+import { isProof } from '../support/size.ts';
 
 const execute = promisify(execFile);
 const flagsOfCommands = [...outlines.flatMap(({ fields }) => fields), ...globalFlags].map(({ flag }) => flag);
@@ -25,14 +25,6 @@ const shellBlocks = (text: string) =>
 /** Names what only the reader has: a service, a server, a wallet. Such blocks are read, all others are run. */
 const needsReader = (block: string) => /\.{3}|<\w+>|example\.com|nats:|:3000|\bkey\.txt|--browser/.test(block);
 
-/** The documents whose blocks are run; those of the others are read. */
-const runs = ['README.md', ...some(documents.slice(1), 1)];
-
-/** Loaded before the program: a password takes a thousandth of the time that it takes on purpose, which is no subject of documents. */
-const quickPasswords = `const crypto = require('node:crypto');
-const { scrypt } = crypto;
-crypto.scrypt = (password, salt, length, cost, done) => scrypt(password, salt, length, { ...cost, N: 256 }, done);`;
-
 /** A place where `sotra` can be typed, and imported. */
 function makePlace() {
   const folder = temporaryFolder();
@@ -42,30 +34,20 @@ function makePlace() {
   symlinkSync(process.cwd(), join(work, 'node_modules', 'sotra'));
   writeFileSync(join(bin, 'sotra'), `#!/bin/sh\nexec '${process.execPath}' '${resolve(program)}' "$@"\n`);
   chmodSync(join(bin, 'sotra'), 0o755);
-  const hook = join(folder, 'quick-passwords.cjs');
-  writeFileSync(hook, quickPasswords);
   const path = [bin, dirname(process.execPath), process.env['PATH']].join(':');
   return {
     cwd: work,
-    env: {
-      PATH: path,
-      SOTRA_CONFIG_DIR: join(folder, 'config'),
-      SOTRA_DATA_DIR: join(folder, 'data'),
-      ...(isProof ? {} : { NODE_OPTIONS: `--require ${hook}` }),
-    },
+    env: { PATH: path, SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') },
   };
 }
 
 describe.each(documents)('%s', (name) => {
   const text = texts.get(name) ?? '';
   const blocks = shellBlocks(text);
-  const isRead = (block: string) => needsReader(block) || !runs.includes(name);
-  const run = blocks.filter((each) => !isRead(each));
+  const run = blocks.filter((each) => !needsReader(each));
 
-  // Some thirty commands, of which a busy machine runs one in seconds.
-  test.skipIf(run.length === 0).each(some(['without a context', 'with a context of the reader'], 1))(
+  test.runIf(isProof && run.length > 0).each(['without a context', 'with a context of the reader'])(
     'its blocks run as written, one after the other, %s',
-    { timeout: 600_000 },
     async (way) => {
       const place = makePlace();
       if (way.startsWith('with a'))
@@ -80,13 +62,12 @@ describe.each(documents)('%s', (name) => {
     },
   );
 
-  test('the lines of the others, and those in sentences, name commands and flags that exist', async () => {
+  test('its blocks and sentences name commands and flags that exist', async () => {
     const quoted = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) =>
       words.replaceAll('\n', ' '),
     );
-    const typed = blocks.filter(isRead).flatMap((block) => block.match(/^sotra .*/gm) ?? []);
-    for (const line of [...typed, ...quoted.filter((words) => words.startsWith('sotra '))])
-      expect([line, await readLine(line).catch(String)]).toEqual([line, undefined]);
+    const typed = blocks.flatMap((block) => block.match(/^sotra .*/gm) ?? []);
+    await readLines([...typed, ...quoted.filter((words) => words.startsWith('sotra '))]);
     const flags = quoted.flatMap((words) => /^--([\w-]+)/.exec(words)?.[1] ?? []);
     expect(flags.filter((flag) => !knownFlags.has(flag))).toEqual([]);
   });
@@ -111,9 +92,15 @@ function runScript(script: string, place: ReturnType<typeof makePlace>) {
   return running;
 }
 
-/** Reads each `sotra` of a line as the program does. Errors: `usage` for words and flags that it does not know. */
-async function readLine(line: string): Promise<void> {
-  const echoed = `sotra() { printf '%s\\0' "$@" $'\\n' >&2; }; ${line.replaceAll(/<(\w+)>/g, '$1')}`;
-  const { stderr } = await execute('bash', ['--norc', '-c', echoed], { cwd: temporaryFolder() });
-  for (const words of stderr.split('\0\n\0').slice(0, -1)) await parseLine(words.split('\0'));
+/** Reads each `sotra` of some lines as the program does, and fails for words and flags that it does not know. */
+async function readLines(lines: readonly string[]): Promise<void> {
+  const cwd = temporaryFolder();
+  const echoed = lines.map((line, index) => `(\n${line.replaceAll(/<(\w+)>/g, '$1')}\nwait\n) 2> ${index}`);
+  const script = ["sotra() { printf '%s\\0' \"$@\" $'\\n' >&2; }", ...echoed, 'true'].join('\n');
+  await execute('bash', ['--norc', '-c', script], { cwd });
+  for (const [index, line] of lines.entries())
+    for (const words of readFileSync(join(cwd, String(index)), 'utf8')
+      .split('\0\n\0')
+      .slice(0, -1))
+      expect([line, await parseLine(words.split('\0')).catch(String)]).toEqual([line, undefined]);
 }

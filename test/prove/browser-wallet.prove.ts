@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { verify } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answering, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { program } from '../support/processes.ts';
-import { degen, evmTrader, solanaComment, swaps, tradersWorld } from '../support/traders.ts';
+import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../support/traders.ts';
 import { until } from '../support/until.ts';
 import {
   evmWallet,
@@ -33,6 +34,30 @@ async function start(wallet: Partial<TestWallet> = {}, argv: readonly string[] =
 }
 
 const resultOn = (tab: Page) => tab.locator('.result').textContent();
+
+test('a wallet of EVM or Solana is asked for nothing but its accounts and a signature of the exact text, and others verify it', async () => {
+  const tabs = await openTabs();
+  const exact = `Example Swap Comment:\nChain: base\nToken Address: ${degen}\nTxn Hash: ${swaps.good}\nComment: gm`;
+  const evm = await start({ gives: 'bare' }, sign, tabs);
+  await signOn(evm.tab, 'Test Wallet');
+  const made = JSON.parse((await evm.ended).out);
+  expect([made.message, await recoverMessageAddress(made)]).toEqual([exact, evmTrader.address]);
+  expect(await evm.calls()).toEqual([
+    { method: 'eth_requestAccounts' },
+    { method: 'personal_sign', params: [`0x${Buffer.from(exact).toString('hex')}`, evmWallet.accounts[0]] },
+  ]);
+  expect([evm.complaints, existsSync(evm.ready)]).toEqual([[], false]);
+  const { ui, ended } = await startSigning(['comment', 'sign', ...solanaComment, '--browser', '--json']);
+  const { tab, calls } = await openWallets(tabs, ui, [evmWallet, solanaWallet]);
+  expect(await tab.locator('.wallets button').allTextContents()).toEqual(['Test Phantom']);
+  await signOn(tab, 'Test Phantom');
+  const { message, signature, signerAddress } = JSON.parse((await ended).out);
+  expect((await calls()).map(({ method }) => method)).toEqual(['connect', 'signMessage']);
+  const x = Buffer.from(solanaTrader.keypair.slice(32)).toString('base64url');
+  const key = { format: 'jwk' as const, key: { kty: 'OKP', crv: 'Ed25519', x } };
+  const isSigned = verify(null, Buffer.from(message), key, Buffer.from(recode(signature, 'hex'), 'hex'));
+  expect([signerAddress, isSigned]).toEqual([solanaTrader.address, true]);
+});
 
 test('a locked wallet, one that waits already and a refused connection are put right on the page', async () => {
   const tabs = await openTabs();
@@ -304,7 +329,7 @@ test('a batch is signed one after the other; what was posted before it was left 
     chain: 'base',
     transactionHash: tx,
     tokenAddress: degen,
-    commentText: `comment ${index}`,
+    commentText: `gm ${index}\r\n\u202Eevil`,
   }));
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const argv = ['--sandbox', 'comment', 'post', '--file', file, '--browser', '--format', 'ndjson'];
@@ -313,6 +338,7 @@ test('a batch is signed one after the other; what was posted before it was left 
   const fails = { at: 'sign', code: 4001, message: 'no', times: 1, after: 1 } as const;
   const { tab } = await openWallets(browser, first.ui, [{ ...evmWallet, fails }]);
   expect(await tab.locator('.message').count()).toBe(3);
+  expect(await tab.locator('.message').first().textContent()).toContain('gm 0U+000DLFU+202Eevil');
   await signOn(tab, 'Test Wallet');
   const left = await first.ended;
   expect([left.code, left.out.match(/"result":"[^"]*"/g), left.err]).toEqual([
@@ -321,13 +347,14 @@ test('a batch is signed one after the other; what was posted before it was left 
     expect.stringContaining('stopped with 2 of 3 comments left; line 2: refused in the wallet'),
   ]);
   const second = await startSigning(argv, { env });
-  const again = await openWallets(browser, second.ui, [evmWallet]);
-  await signOn(again.tab, 'Test Wallet');
+  const again = await openWallets(browser, second.ui, [{ ...evmWallet, name: '<b>Other</b>\u200B' }]);
+  await signOn(again.tab, '<b>Other</b>U+200B');
   const { code, out } = await second.ended;
   expect([code, out.match(/"result":"[^"]*"/g)]).toEqual([
     0,
     ['"result":"posted before"', '"result":"posted"', '"result":"posted"'],
   ]);
+  await expect.poll(() => resultOn(again.tab)).toBe('Signed and posted.');
   expect((await again.calls()).map(({ method }) => method)).toEqual([
     'eth_requestAccounts',
     'personal_sign',

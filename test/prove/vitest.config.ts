@@ -7,12 +7,13 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
   .filter((name) => /support\/(size|large-world|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
 
-/** What CI proves: secrets, uploads, the listener, a cluster, two pages in a browser, and the package. */
+/** What CI proves: secrets, documents, uploads, the listener, a cluster, two pages in a browser, and the package. */
 const inCi = [
   'test/prove/kills.prove.ts',
   'test/process/webhook-flood.test.ts',
   'test/prove/attacks-listener.prove.ts',
   'test/law/canary.test.ts',
+  'test/law/documents.test.ts',
   'test/prove/cluster.prove.ts',
   'test/prove/browser-inbox.prove.ts',
   'test/prove/browser-wallet.prove.ts',

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
 const fields = ['--chain', 'base', '--token', degen, '--tx', swaps.good, '--text', 'gm'];
 const named = ['--service-name', 'Example'];
@@ -31,43 +31,95 @@ test('a dry run shows text, signer and request, and sends nothing', async () => 
   expect(service.requests).toEqual([]);
 });
 
-test('the answer is compared with the signed comment: a difference ends with 12 and shows both', async () => {
-  const { keys } = await tradersWorld();
-  for (const changes of [
-    { commentText: 'gn' },
-    { signerAddress: degen },
-    { transactionHash: swaps.second },
-    { chain: 'ethereum' },
-    { tokenAddress: evmTrader.address },
-    { commentText: undefined },
-  ]) {
-    const service = await stub((seen, response) => response.end(JSON.stringify(commentOf(seen, changes))));
-    const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm, '--json'];
-    const { code, out, err } = await run(words, { env: service.env });
-    expect([code, out]).toEqual([12, '']);
-    const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '');
-    const [field = ''] = Object.keys(changes);
-    expect(error.message).toContain(`a different comment than was signed: ${field}: signed `);
-    expect(Object.keys(error.details.signed)).toEqual([field]);
-    expect(Object.keys(error.details.answered)).toEqual([field]);
-    expect(service.requests).toHaveLength(1);
-  }
+/** Posts a comment that was signed elsewhere to a service that answers it with these changes. */
+async function postElsewhere(sent: Record<string, string>, changes: Record<string, unknown>) {
+  const service = await stub((seen, response) => response.end(JSON.stringify(commentOf(seen, changes))));
+  const flags = { chain: 'base', tx: swaps.good, token: degen, text: 'gm', signer: evmTrader.address, ...sent };
+  const words = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
+  const outcome = await run(['comment', 'post', ...words, '--signature', '0x12', '--json'], { env: service.env });
+  return { ...outcome, requests: service.requests };
+}
+
+const onSolana = { chain: 'solana', tx: swaps.solana, token: bonk, signer: `solana:${solanaTrader.address}` };
+const onHyperliquid = (token: string) => ({ chain: 'hyperliquid', token });
+
+test.each<[sent: Record<string, string>, answered: Record<string, unknown>]>([
+  [{}, { signerAddress: evmTrader.address.toLowerCase() }],
+  [{ tx: `0x${'AB'.repeat(32)}` }, { transactionHash: `0x${'ab'.repeat(32)}` }],
+  [{}, { tokenAddress: `0x${degen.slice(2).toUpperCase()}` }],
+  [onSolana, { signerAddress: solanaTrader.address, tokenAddress: `solana:${bonk}` }],
+])('with %j the answered %j is the same comment', async (sent, answered) => {
+  const { code, out } = await postElsewhere(sent, answered);
+  expect([code, JSON.parse(out).uid]).toEqual([0, 'u-1']);
 });
 
-test('a post whose answer is lost is looked up and not repeated: it was posted', async () => {
+test.each<[sent: Record<string, string>, answered: Record<string, unknown>, signed: string]>([
+  [{}, { transactionHash: swaps.second }, swaps.good],
+  [{}, { chain: 'ethereum' }, 'base'],
+  [{}, { tokenAddress: evmTrader.address }, degen],
+  [{}, { commentText: undefined }, 'gm'],
+  [{}, { commentText: 5 }, 'gm'],
+  [{ text: '0xAB' }, { commentText: '0xab' }, '0xAB'],
+  [{ text: `solana:${bonk}` }, { commentText: bonk }, `solana:${bonk}`],
+  [{}, { signerAddress: degen }, evmTrader.address],
+  [{}, { signerAddress: null }, evmTrader.address],
+  [onHyperliquid('K0xAB'), { tokenAddress: 'K0xab' }, 'K0xAB'],
+  [onHyperliquid('0xABz'), { tokenAddress: '0xabz' }, '0xABz'],
+  [onSolana, { signerAddress: solanaTrader.address.toLowerCase() }, onSolana.signer],
+])('with %j the answered %j is another comment: exit 12, and both are shown', async (sent, answered, signed) => {
+  const { code, out, err, requests } = await postElsewhere(sent, answered);
+  const [[field = '', value] = []] = Object.entries(answered);
+  const returned = value === undefined ? 'nothing' : JSON.stringify(value);
+  expect([code, out, requests.length]).toEqual([12, '', 1]);
+  expect(JSON.parse(err).error).toMatchObject({
+    message: `the service returned a different comment than was signed: ${field}: signed ${JSON.stringify(signed)}, returned ${returned}`,
+    hint: `See what it stored: sotra comment list ${sent['tx'] ?? swaps.good} --chain ${sent['chain'] ?? 'base'}`,
+    details: { signed: { [field]: signed }, answered: { [field]: value ?? null } },
+  });
+});
+
+/** Posts to a service that loses the answer, and finds these comments when it is asked, one look-up after the other. */
+async function postAndLose(...lookUps: readonly Record<string, unknown>[][]) {
   const { keys } = await tradersWorld();
+  const left = [...lookUps];
   const service = await stub((seen, response) => {
     if (seen.method === 'POST') return response.destroy();
-    const posted = commentOf(service.requests[0] as Seen);
-    response.end(JSON.stringify({ [swaps.good]: { comments: [posted], insights: [] } }));
+    const comments = left.shift()?.map((changes) => commentOf(service.requests[0] as Seen, changes));
+    response.end(JSON.stringify({ [swaps.good]: comments === undefined ? null : { comments, insights: [] } }));
   });
   const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm, '--json'];
-  const { code, out, err } = await run(words, { env: service.env });
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ uid: 'u-1', commentText: 'gm' });
+  const outcome = await run(words, { env: service.env, skipWaits: true });
+  return { ...outcome, requests: service.requests };
+}
+
+test('a post whose answer is lost is looked up and not repeated: of the comments found, that of its signer on its token was posted', async () => {
+  const strangers = [
+    { uid: 'u-2', signerAddress: degen },
+    { uid: 'u-3', tokenAddress: evmTrader.address },
+  ];
+  const { code, out, err, requests } = await postAndLose([...strangers, {}]);
+  expect([code, JSON.parse(out).uid]).toEqual([0, 'u-1']);
+  expect(err).toContain('Checking whether the comment was posted.');
   expect(err).toContain('The answer was lost, but the comment was posted: u-1.');
-  expect(service.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
-  expect(service.requests[1]?.url).toBe(`/v1/swap-comments?transactionHashes=${swaps.good}&chain=base`);
+  expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  expect(requests[1]?.url).toBe(`/v1/swap-comments?transactionHashes=${swaps.good}&chain=base`);
+  const late = await postAndLose(strangers, [], [{}]);
+  expect([late.code, late.requests.length]).toEqual([0, 4]);
+  const other = await postAndLose([{ commentText: 'gn' }]);
+  expect([other.code, other.err]).toEqual([12, expect.stringContaining('signed \\"gm\\", returned \\"gn\\"')]);
+});
+
+test('Ctrl-C while a comment is sent: it is unknown whether it was posted, and nothing is looked up', async () => {
+  const { keys } = await tradersWorld();
+  const stop = new AbortController();
+  const service = await stub(() => stop.abort());
+  const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm];
+  const { code, err } = await run(words, { env: service.env, signal: stop.signal });
+  expect([code, err]).toEqual([
+    130,
+    `error: interrupted while posting: it is unknown whether the comment was posted\nhint: Check: sotra comment list ${swaps.good} --chain base\n`,
+  ]);
+  expect(service.requests.map(({ method }) => method)).toEqual(['POST']);
 });
 
 test('a post without an answer that is not found was not posted, and says so; nothing is sent twice', async () => {
@@ -82,7 +134,7 @@ test('a post without an answer that is not found was not posted, and says so; no
     const { code, err } = await run(words, { env: service.env, skipWaits: true });
     expect(code).toBe(status > 0 ? 8 : 9);
     expect(err).toContain('a lookup did not find the comment: it was not posted');
-    expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(service.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET']);
   }
 });
 

@@ -16,36 +16,48 @@ import { isProof, some } from '../support/size.ts';
 
 const flags = ['--json', '--retries', '1'];
 
-/** What the server gets: once, once more where that is safe, or as the few commands do that are more than one call. */
-type Kind = 'once' | 'again' | 'again but POST' | 'again if GET';
+/** Typed from the exit codes of the command line: the exit code of a plain call, the column of its kind, and the text of the error. */
+const faults: Readonly<Record<string, readonly [exitCode: number, column: string, says: string | RegExp]>> = {
+  'reset before answer': [9, 'lost', /(?:closed|reset) the connection before it answered/],
+  'reset in the body': [9, 'lost', 'closed the connection in the middle of the answer'],
+  'no first byte': [9, 'lost', 'did not answer within 30 s'],
+  'stalled body': [9, 'lost', 'did not answer within 30 s'],
+  400: [6, 'no', 'HTTP 400'],
+  401: [4, 'no', /HTTP 401|refuses this key/],
+  403: [4, 'no', /HTTP 403|refuses this key/],
+  404: [5, 'no', 'HTTP 404'],
+  409: [6, 'no', 'HTTP 409'],
+  413: [6, 'no', 'HTTP 413'],
+  429: [7, 'busy', 'HTTP 429'],
+  '429 with Retry-After': [7, 'busy', 'HTTP 429'],
+  500: [8, '500', 'HTTP 500'],
+  502: [8, 'down', 'HTTP 502'],
+  503: [8, 'down', 'HTTP 503'],
+  garbage: [13, 'garbled', 'a body that is not JSON'],
+  'truncated JSON': [13, 'garbled', 'a body that is not JSON'],
+  'endless body': [13, 'garbled', 'larger than 1 MB'],
+  '100 MB body': [13, 'garbled', 'larger than 1 MB'],
+  'wrong shape': [0, 'shape', ''],
+  'redirect in a circle': [9, 'moved', 'redirect'],
+  'redirect elsewhere': [9, 'moved', 'redirects to https://elsewhere.example'],
+  refused: [9, 'refused', 'nothing is listening at'],
+};
 
-/** Typed from the exit codes of the command line and the rules of repeating: fault, exit code, how often it is sent. */
-const singleCalls: readonly [fault: string, exitCode: number, sent: Kind][] = [
-  ['reset before answer', 9, 'again but POST'],
-  ['reset in the body', 9, 'again but POST'],
-  ['no first byte', 9, 'again but POST'],
-  ['stalled body', 9, 'again but POST'],
-  ['400', 6, 'once'],
-  ['401', 4, 'once'],
-  ['403', 4, 'once'],
-  ['404', 5, 'once'],
-  ['409', 6, 'once'],
-  ['413', 6, 'once'],
-  ['429', 7, 'again'],
-  ['429 with Retry-After', 7, 'again'],
-  ['500', 8, 'again if GET'],
-  ['502', 8, 'again but POST'],
-  ['503', 8, 'again but POST'],
-  ['garbage', 13, 'once'],
-  ['truncated JSON', 13, 'once'],
-  ['redirect in a circle', 9, 'once'],
-  ['endless body', 13, 'once'],
-];
+/** How often the server gets a plain call by the kind of its fault: once, or once more where that is safe. */
+const sentAs = {
+  lost: 'again but POST',
+  no: 'once',
+  busy: 'again',
+  500: 'again if GET',
+  down: 'again but POST',
+  garbled: 'once',
+  moved: 'once',
+} as const;
+type Sent = (typeof sentAs)[keyof typeof sentAs];
 
-test('every fault has its line', () => {
-  const lines = singleCalls.map(([fault]) => fault);
-  expect([...lines, 'wrong shape'].sort()).toEqual(Object.keys(scripts).sort());
-});
+const singleCalls = Object.entries(faults).flatMap(([fault, [exitCode, kind]]) =>
+  fault in scripts && kind in sentAs ? [[fault, exitCode, sentAs[kind as keyof typeof sentAs]] as const] : [],
+);
 
 /** One command against a server that fails so: what it ended with, and what the server got, in order. */
 async function against(fault: string, { argv, stdin }: CommandLine, more: readonly string[] = flags) {
@@ -66,7 +78,7 @@ async function against(fault: string, { argv, stdin }: CommandLine, more: readon
  * The methods in the order of sending. Uploads repeat what may pass, as often as --retries says, and a webhook is made only where the list says that there is none yet; whether
  * a comment was taken is looked up where its answer is lost.
  */
-function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Kind): string[] {
+function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Sent): string[] {
   const repeats =
     sent === 'again' ||
     (sent === 'again but POST' && method !== 'POST') ||
@@ -127,33 +139,6 @@ test('a refused connection is exit 9 and said so; nothing was sent, so that POST
       ]);
   }
 });
-
-/** Typed from the exit codes of the command line: the exit code of a plain call, its column below, and the text of the error. */
-const faults: Readonly<Record<string, readonly [exitCode: number, column: string, says: string | RegExp]>> = {
-  'reset before answer': [9, 'lost', /(?:closed|reset) the connection before it answered/],
-  'reset in the body': [9, 'lost', 'closed the connection in the middle of the answer'],
-  'no first byte': [9, 'lost', 'did not answer within 30 s'],
-  'stalled body': [9, 'lost', 'did not answer within 30 s'],
-  400: [6, 'no', 'HTTP 400'],
-  401: [4, 'no', /HTTP 401|refuses this key/],
-  403: [4, 'no', /HTTP 403|refuses this key/],
-  404: [5, 'no', 'HTTP 404'],
-  409: [6, 'no', 'HTTP 409'],
-  413: [6, 'no', 'HTTP 413'],
-  429: [7, 'busy', 'HTTP 429'],
-  '429 with Retry-After': [7, 'busy', 'HTTP 429'],
-  500: [8, '500', 'HTTP 500'],
-  502: [8, 'down', 'HTTP 502'],
-  503: [8, 'down', 'HTTP 503'],
-  garbage: [13, 'garbled', 'a body that is not JSON'],
-  'truncated JSON': [13, 'garbled', 'a body that is not JSON'],
-  'endless body': [13, 'garbled', 'larger than 1 MB'],
-  '100 MB body': [13, 'garbled', 'larger than 1 MB'],
-  'wrong shape': [0, 'shape', ''],
-  'redirect in a circle': [9, 'moved', 'redirect'],
-  'redirect elsewhere': [9, 'moved', 'redirects to https://elsewhere.example'],
-  refused: [9, 'refused', 'nothing is listening at'],
-};
 
 const columns = ['lost', 'no', 'busy', '500', 'down', 'garbled', 'shape', 'moved', 'refused'] as const;
 

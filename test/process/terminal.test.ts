@@ -11,18 +11,18 @@ import { degen, swaps, tradersWorld, writeKeys } from '../support/traders.ts';
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 
 /** The built program at a terminal of its own: a pseudo-terminal that tmux makes. */
-function terminal(argv: string, env: Record<string, string>, folder: string) {
+function terminal(argv: string, env: Record<string, string>, folder: string, width = 120) {
   const tmux = (...words: string[]) =>
     spawnSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' }).stdout;
   const [before, after, pid] = ['before', 'after', 'pid'].map((name) => join(folder, name)) as [string, string, string];
   const set = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
-  const program = `env ${set.join(' ')} ${process.execPath} bin/sotra.js ${argv}`;
+  const program = `env -u NO_COLOR -u FORCE_COLOR -u CI ${set.join(' ')} ${process.execPath} bin/sotra.js ${argv}`;
   const shell = `stty -g > ${before}; sh -c 'echo $$ > ${pid}; exec ${program.replaceAll("'", '"')}'; echo "ended with $?"; stty -g > ${after}; cat`;
-  tmux('-f', '/dev/null', 'new-session', '-d', '-x', '120', '-y', '40', shell);
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(width), '-y', '70', shell);
   onTestFinished(() => void tmux('kill-server'));
-  const shows = async (text: string): Promise<string> => {
+  const shows = async (text: string, ...more: string[]): Promise<string> => {
     for (;;) {
-      const now = tmux('capture-pane', '-p', '-J', '-S', '-200');
+      const now = tmux('capture-pane', '-p', '-J', '-S', '-200', ...more);
       if (now.includes(text)) return now;
       await delay(20);
     }
@@ -122,3 +122,46 @@ if (hasTmux)
     type('C-c');
     expect(await shows('ended with 130')).not.toContain('typed-secret');
   });
+
+/** Times and ages change between two runs; on a terminal the note of a table is below it. */
+const still = (text: string) =>
+  text
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?Z/g, 'TIME')
+    .replaceAll(/ +$/gm, '')
+    .replaceAll(/\n?\d+ columns? hidden, see --\w+(?=\n|$)/g, '')
+    .trimEnd();
+
+test.skipIf(!hasTmux).each([
+  ['--sandbox leaderboard list --limit 8 --chart', 140],
+  ['--sandbox position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', 60],
+  ['--help', 80],
+])('%s shows on a real terminal of %i columns what it writes (skipped without tmux)', async (argv, width) => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const shown = (await terminal(argv, env, folder, width).shows('ended with')).split('ended with')[0] ?? '';
+  const { out, err } = await run(argv, { env, tty: width });
+  expect(still(shown)).toBe(still(out + err));
+});
+
+test.skipIf(!hasTmux).each<[argv: string, env: Record<string, string>, isColored: boolean]>(
+  some(
+    [
+      ['', {}, true],
+      ['', { NO_COLOR: '' }, true],
+      ['', { TERM: 'dumb' }, false],
+      ['--no-color', {}, false],
+      ['', { NO_COLOR: '1' }, false],
+      ['', { CI: 'true' }, true],
+      ['', { NO_COLOR: '1', FORCE_COLOR: '1' }, true],
+      ['', { FORCE_COLOR: '0' }, false],
+      ['| cat', {}, false],
+      ['--format table | cat', { FORCE_COLOR: '1' }, true],
+    ],
+    2,
+  ),
+)('a board %s with %j in the environment is colored: %s (skipped without tmux)', async (argv, more, isColored) => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...more };
+  const shown = await terminal(`--sandbox leaderboard list --limit 2 ${argv}`, env, folder).shows('ended with', '-e');
+  expect(/\u001b\[[\d;]*m/.test(shown)).toBe(isColored);
+});
