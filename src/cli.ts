@@ -207,7 +207,7 @@ async function parse(session: Session): Promise<void> {
     if (thrown instanceof RefusedLine) {
       const { explainError } = await import('./commands/mistakes.ts');
       const { command, message, code } = thrown;
-      throw explainError(command, { argv, example: command.examples[0]?.argv }, message, code);
+      throw await explainError(command, { argv, example: command.examples[0]?.argv }, message, code);
     }
     if (!(thrown instanceof CommanderError)) throw thrown;
   }

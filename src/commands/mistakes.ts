@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import { nearest } from '../api/nearest.ts';
 import { command as line, shellLine, shellWord } from '../client/shell.ts';
 import { type SotraError, usageError } from '../errors.ts';
 import { formats } from '../lib/output/result.ts';
+import type { Command } from './command.ts';
 import { nameLine } from './help-format.ts';
 import { ParamOption } from './params.ts';
 import { isReference, listChoices } from './read-input.ts';
@@ -14,25 +14,30 @@ interface TypedLine {
 }
 
 /** Commander's error with the next thing to type: a similar name, or the name here for one of another tool. */
-export function explainError(
+export async function explainError(
   command: Command,
   typed: TypedLine,
   message: string,
   code: string | undefined,
-): SotraError {
+): Promise<SotraError> {
   const text = message.replace(/^error: /, '');
   // A group may have a subcommand for a line without one, such as `history`.
   const { parent, args } = command;
   if (code === 'commander.excessArguments' && parent !== null && !typed.argv.includes(command.name()))
     return explainError(parent, typed, `unknown command '${args[0]}'`, 'commander.unknownCommand');
-  return usageError(text, findHint(command, typed, text, code) ?? `See ${nameLine(command)} --help.`);
+  return usageError(text, (await findHint(command, typed, text, code)) ?? `See ${nameLine(command)} --help.`);
 }
 
-function findHint(command: Command, typed: TypedLine, text: string, code: string | undefined): string | undefined {
+async function findHint(
+  command: Command,
+  typed: TypedLine,
+  text: string,
+  code: string | undefined,
+): Promise<string | undefined> {
   const [, word = ''] = /'([^']*)'/s.exec(text) ?? [];
   switch (code) {
     case 'commander.unknownCommand':
-      return didYouMean(findMeant(command, word, typed.argv) ?? nearest(word, namesOf(command)));
+      return didYouMean((await findMeant(command, word, typed.argv)) ?? nearest(word, namesOf(command)));
     case 'commander.unknownOption':
       return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
     case 'commander.excessArguments':
@@ -52,101 +57,86 @@ function didYouMean(meant: string | undefined): string | undefined {
   return meant && `Did you mean ${meant}?`;
 }
 
-/** Names of subcommands in other tools, and their names here. */
-const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
-  ['ls', ['list']],
-  ['test', ['trigger']],
-  ['rm', ['remove', 'delete', 'delete-name', 'logout']],
-  ['del', ['delete', 'remove']],
-  ['delete', ['remove', 'delete-name']],
-  ['remove', ['delete', 'delete-name']],
-  ['create', ['register', 'generate', 'set', 'post', 'add']],
-  ['new', ['generate', 'register', 'set', 'post', 'add']],
-  ['add', ['set', 'import', 'register']],
-  ['holders', ['positions']],
-  ['switch', ['use']],
-  ['top', ['list']],
-  ['update', ['set', 'set-name', 'sync']],
-  ['trades', ['positions', 'actor']],
-  ['show', ['get', 'status', 'list']],
-  ['view', ['get', 'show', 'status', 'list']],
-  ['get', ['show', 'list', 'status', 'actor']],
-  ['clean', ['reset']],
-  ['down', ['stop']],
-  ['last', ['show']],
-  ['logs', ['log', 'events']],
-  ['rerun', ['run']],
-  ['resend', ['replay']],
-  ['run', ['start']],
-  ['serve', ['start']],
-  ['tail', ['events']],
-  ['up', ['start']],
-  ['watch', ['home', 'listen']],
+/** Names of one subcommand, here and in other tools; the first that the group has is meant. */
+const sameVerbs = [
+  'list ls top',
+  'get show status view list last actor',
+  'remove delete delete-name logout rm del',
+  'register generate set post add import create new',
+  'set set-name sync update',
+  'start run serve up',
+  'stop down',
+  'run rerun',
+  'replay resend',
+  'trigger test',
+  'events log logs tail',
+  'home listen watch',
+  'positions actor trades holders',
+  'use switch',
+  'reset clean',
+];
+
+/** Lines of other tools, and the same here. */
+const otherLines: ReadonlyMap<string, string> = new Map([
+  ['api', 'request'],
+  ['auth whoami', 'auth status'],
+  ['board', 'leaderboard list'],
+  ['comment add', 'comment post'],
+  ['comment reply', 'comment post'],
+  ['config', 'context'],
+  ['configure', 'auth login'],
+  ['curl', 'request'],
+  ['feed list', 'feed home'],
+  ['follow list', 'profile follows'],
+  ['init', 'auth login'],
+  ['logs', 'history'],
+  ['open', 'ui'],
+  ['position list', 'profile positions'],
+  ['top', 'leaderboard list'],
+  ['traders', 'leaderboard'],
+  ['unfollow', 'follow remove'],
+  ['version', '--version'],
+  ['wallet', 'key'],
+  ['wallet create', 'key generate'],
+  ['wallet new', 'key generate'],
+  ['whoami', 'auth status'],
 ]);
 
-/** Words that people type, and the lines they mean: subcommands without their group or in another one, and commands of other tools. */
-const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
-  ['api', ['request']],
-  ['auth whoami', ['auth status']],
-  ['board', ['leaderboard list']],
-  ['comment add', ['comment post']],
-  ['comment reply', ['comment post']],
-  ['comments', ['token comments', 'comment list']],
-  ['config', ['context']],
-  ['configure', ['auth login']],
-  ['curl', ['request']],
-  ['events', ['webhook events']],
-  ['exam', ['webhook exam']],
-  ['feed list', ['feed home']],
-  ['follow list', ['profile follows']],
-  ['followers', ['profile followers']],
-  ['forward', ['webhook forward']],
-  ['import', ['sandbox import']],
-  ['init', ['auth login']],
-  ['listen', ['webhook listen']],
-  ['login', ['auth login']],
-  ['logout', ['auth logout']],
-  ['logs', ['history']],
-  ['open', ['ui']],
-  ['position list', ['profile positions']],
-  ['positions', ['profile positions', 'token positions']],
-  ['post', ['comment post']],
-  ['profile set', ['profile set-name']],
-  ['rank', ['leaderboard rank']],
-  ['register', ['webhook register']],
-  ['replay', ['webhook replay']],
-  ['sign', ['comment sign']],
-  ['start', ['sandbox start']],
-  ['status', ['auth status']],
-  ['sync', ['webhook sync']],
-  ['top', ['leaderboard list']],
-  ['traders', ['leaderboard']],
-  ['trigger', ['webhook trigger']],
-  ['unfollow', ['follow remove']],
-  ['verify', ['comment verify', 'webhook verify']],
-  ['version', ['--version']],
-  ['wallet', ['key']],
-  ['wallet create', ['key generate']],
-  ['wallet new', ['key generate']],
-  ['whoami', ['auth status']],
-]);
-
-/** The lines that an unknown word means: a verb of other tools, a subcommand without its group, a trader. */
-function findMeant(command: Command, word: string, argv: readonly string[]): string | undefined {
+/** The lines that an unknown word means: those of other tools, a subcommand without its group, a trader. */
+async function findMeant(command: Command, word: string, argv: readonly string[]): Promise<string | undefined> {
+  const write = (line: string, rest: readonly string[]) => shellLine(['sotra', ...line.split(' '), ...rest]);
   // A plural that is understood as its group may be the subcommand of another.
   const alias = argv.find((each) => each === command.alias());
-  const [, second, ...others] = command.args;
-  const known = alias === undefined ? otherLines.get(`${word} ${second}`) : undefined;
-  if (known !== undefined) return known.map((each) => shellLine(['sotra', ...each.split(' '), ...others])).join(' or ');
-  const lines = otherLines.get(alias ?? (command.parent === null ? word : `${command.name()} ${word}`)) ?? [];
   const rest = command.args.slice(alias === undefined ? 1 : 0);
-  if (lines.length > 0) return lines.map((each) => shellLine(['sotra', ...each.split(' '), ...rest])).join(' or ');
+  const [second = '', ...others] = rest;
+  const ofTwo = otherLines.get(`${word} ${second}`);
+  if (alias === undefined && ofTwo !== undefined) return write(ofTwo, others);
+  const known = otherLines.get(command.parent === null ? word : `${command.name()} ${word}`);
+  if (alias === undefined && known !== undefined) return write(known, rest);
+  const elsewhere = alias ?? (command.parent === null ? word : undefined);
+  const lines = elsewhere === undefined ? [] : await findSubcommands(command.parent ?? command, elsewhere);
+  if (lines.length > 0) return lines.map((line) => write(line, rest)).join(' or ');
   const names = namesOf(command);
-  if (isReference(word) && names.includes('add'))
-    return shellLine([...nameLine(command).split(' '), 'add', word, ...rest]);
-  if (isReference(word)) return shellLine(['sotra', names.includes('get') ? command.name() : 'profile', 'get', word]);
-  const verb = otherVerbs.get(word)?.find((each) => names.includes(each));
-  return verb && shellLine([...nameLine(command).split(' '), verb, ...rest]);
+  if (isReference(word) && names.includes('add')) return write(`${command.name()} add`, command.args);
+  if (isReference(word)) return write(`${names.includes('get') ? command.name() : 'profile'} get`, [word]);
+  const verb = findSame(sameVerbs, word, names);
+  return verb && write(`${command.name()} ${verb}`, rest);
+}
+
+/** The subcommands of this name in all groups; none if there are too many to tell which is meant. */
+async function findSubcommands(program: Command, word: string): Promise<string[]> {
+  await program.loadAll();
+  const groups = program.commands.filter((group) => namesOf(group).includes(word));
+  return groups.length > 3 ? [] : groups.map((group) => `${group.name()} ${word}`);
+}
+
+/** The first name beside `word` in a list of names that are the same, that is `known`. */
+function findSame(lists: readonly string[], word: string, known: readonly string[]): string | undefined {
+  return lists
+    .map((list) => list.split(' '))
+    .filter((names) => names.includes(word))
+    .flatMap((names) => names.filter((name) => known.includes(name)))
+    .at(0);
 }
 
 function namesOf(command: Command): string[] {
@@ -160,42 +150,27 @@ const privateKeyHint =
 const headerHint = 'Headers are set for you, the API key too: omit it.';
 const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
 
-/** Options of other tools and their names here, of which the first that the command has is suggested. */
-const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
-  ['-d', ['--detach']],
-  ['-f', ['--file', '--follow', '--format']],
-  ['-m', ['--text']],
-  ['-q', ['--quiet']],
-  ['-s', ['--quiet']],
-  ['-y', ['--yes']],
-  ['--background', ['--detach']],
-  ['--body', ['--data']],
-  ['--count', ['--limit', '--max']],
-  ['--daemon', ['--detach']],
-  ['--debug', ['--verbose']],
-  ['--endpoint', ['--base-url']],
-  ['--env', ['--context']],
-  ['--fields', ['--columns']],
-  ['--follow', ['--watch']],
-  ['--force', ['--yes']],
-  ['--host', ['--base-url']],
-  ['--interval', ['--timeframe', '--watch']],
-  ['--message', ['--text']],
-  ['--network', ['--chains', '--chain']],
-  ['--order-by', ['--sort']],
-  ['--page-size', ['--limit']],
-  ['--per-page', ['--limit']],
-  ['--period', ['--timeframe']],
-  ['--profile', ['--context']],
-  ['--silent', ['--quiet']],
-  ['--since', ['--timeframe']],
-  ['--sort-by', ['--sort']],
-  ['--tail', ['--follow', '--watch']],
-  ['--top', ['--limit']],
-  ['--url', ['--to', '--base-url']],
-  ['--watch', ['--follow']],
-  ['--window', ['--timeframe']],
-]);
+/** Names of one option, here and in other tools; the first that the command has is meant. */
+const sameOptions = [
+  '--chains --chain --network',
+  '--columns --fields',
+  '--context --env --profile',
+  '--data --body',
+  '--detach -d --background --daemon',
+  '--file -f',
+  '--follow -f --tail --watch',
+  '--format -f',
+  '--limit --max --count --top --page-size --per-page',
+  '--quiet -q -s --silent',
+  '--sort --order-by --sort-by',
+  '--text -m --message',
+  '--timeframe --period --window --interval --since',
+  '--to --url',
+  '--base-url --endpoint --host --url',
+  '--verbose --debug',
+  '--watch --follow --tail --interval',
+  '--yes -y --force',
+];
 
 /** Options of other tools that need more than another name. */
 const otherOptions: ReadonlyMap<string, string> = new Map([
@@ -263,7 +238,7 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
 }
 
 function explainOption(flag: string, known: readonly string[]): string | undefined {
-  return otherOptions.get(flag) ?? didYouMean(otherNames.get(flag)?.find((each) => known.includes(each)));
+  return otherOptions.get(flag) ?? didYouMean(findSame(sameOptions, flag, known));
 }
 
 function nearestOption(flag: string, known: readonly string[]): string | undefined {

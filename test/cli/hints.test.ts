@@ -105,11 +105,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "Did you mean sotra profile positions '#1' or sotra token positions '#1'?",
   ],
   ['followers #1', "unknown command 'followers'", "Did you mean sotra profile followers '#1'?"],
-  [
-    'comments base 0x12',
-    "unknown command 'base'",
-    'Did you mean sotra token comments base 0x12 or sotra comment list base 0x12?',
-  ],
+  ['comments base 0x12', "unknown command 'base'", 'Did you mean sotra token comments base 0x12?'],
   [address, `unknown command '${address}'`, `Did you mean sotra profile get ${address}?`],
   ['leaderboard #1', "unknown command '#1'", "Did you mean sotra profile get '#1'?"],
   ['exam http://x', "unknown command 'exam'", 'Did you mean sotra webhook exam http://x?'],

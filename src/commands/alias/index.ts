@@ -8,9 +8,69 @@ import type { Command } from '../command.ts';
 import { aliasPattern, findAlias, requireAlias } from '../find-alias.ts';
 
 export function addAlias(alias: Command): void {
-  addSet(alias);
-  addList(alias);
-  addRemove(alias);
+  alias
+    .command('set')
+    .summary('Save an alias for a trader or a token')
+    .description(
+      'An alias works wherever a command takes an address or a user: sotra profile get @whale.\n' +
+        "In PowerShell, quote the name: '@whale'.\n" +
+        'Replacing an alias asks on a terminal; elsewhere it needs --yes.',
+    )
+    .params({
+      name: nameParam,
+      identifier: local(identifierKind, 'profile UUID, wallet or token address, or ext:<your user id>', {
+        positional: true,
+      }),
+    })
+    .example('alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', 'a wallet')
+    .example('alias set @me ext:42', 'a user of your own')
+    .changes()
+    .prints(aliasView)
+    .run(async ({ name: typed, identifier }, context) => {
+      const name = withAt(typed);
+      const store = await context.config.settings();
+      const before = findAlias(name, store.read().aliases);
+      if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
+      if (before !== undefined && before !== identifier) await confirm(`replace alias ${name} (${before})`, context);
+      await store.update(context.io, (now) => ({
+        ...now,
+        aliases: { ...now.aliases, [name.slice(1)]: identifier },
+      }));
+      return { kind: 'answer', answer: { alias: name, identifier } };
+    });
+
+  alias
+    .command('list')
+    .summary('List aliases')
+    .example('alias list', 'all aliases')
+    .example('alias list --format csv', 'as CSV')
+    .prints(listView)
+    .run(async (_, context) => {
+      const { aliases = {} } = (await context.config.settings()).read();
+      const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
+      return { kind: 'answer', answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) } };
+    });
+
+  alias
+    .command('remove')
+    .summary('Remove an alias')
+    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .params({ name: nameParam })
+    .example('alias remove @whale --yes', 'without asking')
+    .changes()
+    .run(async ({ name: typed }, context) => {
+      const name = withAt(typed);
+      const store = await context.config.settings();
+      const identifier = requireAlias(name, store.read().aliases);
+      if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: identifier }]);
+      await confirm(`remove alias ${name} (${identifier})`, context);
+      await store.update(context.io, (now) => {
+        const { [name.slice(1)]: _, ...others } = now.aliases ?? {};
+        return { ...now, aliases: others };
+      });
+      context.note(`Removed alias ${name}.`);
+      return { kind: 'none' };
+    });
 }
 
 const nameKind = formatted(
@@ -44,73 +104,3 @@ const listView: View<{ aliases: Alias[] }, Alias> = {
 };
 
 const aliasView = recordView<Alias>(columns);
-
-function addSet(alias: Command): void {
-  alias
-    .command('set')
-    .summary('Save an alias for a trader or a token')
-    .description(
-      'An alias works wherever a command takes an address or a user: sotra profile get @whale.\n' +
-        "In PowerShell, quote the name: '@whale'.\n" +
-        'Replacing an alias asks on a terminal; elsewhere it needs --yes.',
-    )
-    .params({
-      name: nameParam,
-      identifier: local(identifierKind, 'profile UUID, wallet or token address, or ext:<your user id>', {
-        positional: true,
-      }),
-    })
-    .example('alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', 'a wallet')
-    .example('alias set @me ext:42', 'a user of your own')
-    .changes()
-    .prints(aliasView)
-    .run(async ({ name: typed, identifier }, context) => {
-      const name = withAt(typed);
-      const store = await context.config.settings();
-      const before = findAlias(name, store.read().aliases);
-      if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
-      if (before !== undefined && before !== identifier) await confirm(`replace alias ${name} (${before})`, context);
-      await store.update(context.io, (now) => ({
-        ...now,
-        aliases: { ...now.aliases, [name.slice(1)]: identifier },
-      }));
-      return { kind: 'answer', answer: { alias: name, identifier } };
-    });
-}
-
-function addList(alias: Command): void {
-  alias
-    .command('list')
-    .summary('List aliases')
-    .example('alias list', 'all aliases')
-    .example('alias list --format csv', 'as CSV')
-    .prints(listView)
-    .run(async (_, context) => {
-      const { aliases = {} } = (await context.config.settings()).read();
-      const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
-      return { kind: 'answer', answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) } };
-    });
-}
-
-function addRemove(alias: Command): void {
-  alias
-    .command('remove')
-    .summary('Remove an alias')
-    .description('Asks on a terminal; elsewhere it needs --yes.')
-    .params({ name: nameParam })
-    .example('alias remove @whale --yes', 'without asking')
-    .changes()
-    .run(async ({ name: typed }, context) => {
-      const name = withAt(typed);
-      const store = await context.config.settings();
-      const identifier = requireAlias(name, store.read().aliases);
-      if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: identifier }]);
-      await confirm(`remove alias ${name} (${identifier})`, context);
-      await store.update(context.io, (now) => {
-        const { [name.slice(1)]: _, ...others } = now.aliases ?? {};
-        return { ...now, aliases: others };
-      });
-      context.note(`Removed alias ${name}.`);
-      return { kind: 'none' };
-    });
-}

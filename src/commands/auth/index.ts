@@ -6,12 +6,6 @@ import { option } from '../params.ts';
 import { showStatus, statusView } from './status.ts';
 
 export function addAuth(auth: Command): void {
-  addLogin(auth);
-  addLogout(auth);
-  addStatus(auth);
-}
-
-function addLogin(auth: Command): void {
   auth
     .command('login')
     .summary('Log in to a service, or choose the sandbox')
@@ -23,7 +17,7 @@ function addLogin(auth: Command): void {
     )
     .params({
       withKey: option.flag('read the key from stdin: --with-key < key.txt'),
-      offline: option.flag('store the key without checking it'),
+      offline: option.flag('store the key without checking it', { conflicts: ['curl'] }),
       store: local(optional(choice<KeyStore>(['keychain', 'file'])), 'where to store the key'),
     })
     .example('auth login --sandbox', 'use the built-in sandbox, which needs no key')
@@ -36,9 +30,7 @@ function addLogin(auth: Command): void {
     .changes()
     .prints(statusView)
     .run(async (input, context) => (await import('./login.ts')).logIn(input, context));
-}
 
-function addLogout(auth: Command): void {
   auth
     .command('logout')
     .summary('Remove the stored API key of a context')
@@ -47,9 +39,7 @@ function addLogout(auth: Command): void {
     .example('auth logout --context staging --yes', 'of another context')
     .changes()
     .run(async (_, context) => (await import('./logout.ts')).logOut(context));
-}
 
-function addStatus(auth: Command): void {
   auth
     .command('status')
     .summary('Show which API key is used and where it is stored')

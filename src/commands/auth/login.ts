@@ -18,10 +18,9 @@ import {
 } from '../../lib/config/settings.ts';
 import { mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { checkRequest } from '../check-request.ts';
 import { checkName } from '../context/entry.ts';
 import { removeFromKeychain, withoutKey } from './logout.ts';
-import { type AuthStatus, describeStatus } from './status.ts';
+import { type AuthStatus, checkRequest, describeStatus } from './status.ts';
 
 interface LoginInput {
   withKey?: boolean | undefined;
@@ -35,8 +34,6 @@ interface LoginInput {
  */
 export async function logIn(input: LoginInput, context: Context): Promise<Result> {
   const { options, io, note, warn } = context;
-  if (input.offline && options.curl)
-    throw usageError('--offline and --curl contradict each other', 'With --offline nothing is sent: omit --curl.');
   const store = await context.config.settings();
   const chosen = await chooseTarget(context, store.read());
   if (chosen === undefined) return useSandbox(input, context);
@@ -269,13 +266,7 @@ async function chooseStore(
   const known = typed ?? keyStore;
   if (known !== undefined) return { keyStore: known };
   const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl }, context);
-  if (problem !== undefined) return { keyStore: 'file', problem };
-  if (context.options.preview || !mayAsk(context)) return { keyStore: 'keychain' };
-  const choices = [
-    { value: 'keychain', line: 'the keychain of the system' },
-    { value: 'file', line: 'the settings file (mode 0600, unencrypted)' },
-  ] as const;
-  return { keyStore: (await pick('Where to store the key? Enter: the keychain', choices, context.io)) ?? 'keychain' };
+  return problem === undefined ? { keyStore: 'keychain' } : { keyStore: 'file', problem };
 }
 
 function withKey(

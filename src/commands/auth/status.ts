@@ -4,7 +4,9 @@ import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import type { KeyStore, Service } from '../../lib/config/settings.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { checkRequest } from '../check-request.ts';
+
+/** A cheap request that shows whether a service answers and accepts the key. */
+export const checkRequest = { method: 'GET', path: '/v2/leaderboard?limit=1' };
 
 export interface AuthStatus {
   context: string | null;

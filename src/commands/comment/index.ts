@@ -13,11 +13,122 @@ import { option } from '../params.ts';
 import * as views from './view.ts';
 
 export function addComment(comment: Command): void {
-  addPost(comment);
-  addList(comment);
-  addCopy(comment);
-  addSign(comment);
-  addVerify(comment);
+  const description =
+    'On a terminal it shows the text and asks first. If the response is lost, it looks the comment up and never posts twice; --file resumes where it stopped.';
+  describeEndpoint(comment, 'post', endpoints.post, `${description}\n${keyWays}`)
+    .params({
+      comment: textArgument,
+      ...commentParams,
+      last: option.flag("the signer's newest swap without a comment", {
+        conflicts: ['chain', 'transactionHash', 'tokenAddress'],
+      }),
+      signature: option.text('signature made elsewhere; needs --signer', {
+        needs: 'signer',
+        conflicts: ['last', ...signingKeys],
+      }),
+      signer: option.text('address that signed (--signature) or must sign', { takesAddress: 'wallet' }),
+      ...formParams,
+      ...keyParams,
+      ...walletParams,
+      signed: option.file('post the output of comment sign --out; - is stdin', {
+        conflicts: ['file', 'signature', 'last', ...typedKeys, ...signingKeys],
+      }),
+      file: option.text('post many, in order: NDJSON; - is stdin', { conflicts: ['signature', 'last', ...typedKeys] }),
+    })
+    .requests()
+    .prints(views.post)
+    .example(
+      'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --key trader',
+      'sign with a stored key (sotra key generate trader), and post',
+    )
+    .example('comment post gm --key trader --last', 'on the newest swap of the wallet of the key')
+    .run(async (typed, context) => {
+      const { postOne, postMany } = await import('./post.ts');
+      const { file, ...input } = withText(typed);
+      return file === undefined ? postOne(input, context) : postMany({ ...input, file }, context);
+    });
+
+  addEndpointCommand(comment, 'list', endpoints.list, {
+    view: views.list,
+    params: {
+      hashes: { ...endpoints.list.params.hashes, kind: optional(endpoints.list.params.hashes.kind) },
+      tx: local(optional(listOf(text())), 'same as <hash...>', { valueName: 'hash' }),
+    },
+    requireAnyOf: [['hashes', 'tx']],
+    prepare: ({ hashes = [], tx = [], ...rest }) => {
+      checkHashes('hashes', hashes, rest.chain);
+      checkHashes('tx', tx, rest.chain);
+      return { ...rest, hashes: [...hashes, ...tx] };
+    },
+  });
+
+  addEndpointCommand(comment, 'copy', endpoints.copy, {
+    view: views.copy,
+    params: {
+      trackExitUntil: option.text('track exits until this time, or for this long (up to 7d); hyperliquid only', {
+        valueName: 'time',
+      }),
+    },
+    requireAnyOf: [['actorAddress', 'actorAddresses']],
+    prepare: readCopy,
+  });
+
+  comment
+    .command('sign')
+    .summary('Sign a comment without sending it')
+    .description(
+      `Needs no network and no API key. --file takes NDJSON with chain, transactionHash, tokenAddress and commentText.\n${keyWays}`,
+    )
+    .params({
+      comment: textArgument,
+      ...commentParams,
+      ...formParams,
+      ...keyParams,
+      ...walletParams,
+      signer: option.text('address that must sign; any other is an error', { takesAddress: 'wallet' }),
+      file: option.text('sign many: NDJSON; - is stdin', { conflicts: typedKeys }),
+      out: option.file('write the signed comment to this file'),
+    })
+    .changes()
+    .shares('timeout')
+    .prints(views.sign)
+    .example(
+      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --dry-run',
+      'the text that would be signed',
+    )
+    .example(
+      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --browser --dry-run',
+      'what a browser wallet would sign; without --dry-run it signs',
+    )
+    .example(
+      'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --dry-run --json',
+      'the text for a perp order in another layout, as JSON',
+    )
+    .run(async (input, context) => (await import('./sign.ts')).runSign(withText(input), context));
+
+  comment
+    .command('verify')
+    .summary('Check whether an address signed a comment')
+    .description('Needs no network, no API key and no private key. The exit code is 12 if the signature is not valid.')
+    .params({
+      ...commentParams,
+      signature: option.text('the signature'),
+      signer: option.text('address that should have signed', { takesAddress: 'wallet' }),
+      ...formParams,
+      signed: option.file('check the output of comment sign --out; - is stdin', {
+        conflicts: ['signature', 'signer', ...typedKeys],
+      }),
+    })
+    .prints(views.verify)
+    .example(
+      '--sandbox comment verify --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0xd295006801756382610ed2ad14fdab264e0d366423790afa93134a437ff8a5543a335a95eebfef1dca0dc26ae12b9a8bef546f5d21ba94b1eda165bd5644b2901c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+      'a valid signature',
+    )
+    .example(
+      'comment verify --service-name Clicker --layout blank-line --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0x34377817d8ab49dc5c0a10c38f4bedd688979aab08ccc9245a9a02c4fcf05f1637d6ada3d520cf1c1f9caf0c6eb6369323599b771c62b49e1142d900fc748b101b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --json',
+      'over the text in another layout, as JSON',
+    )
+    .run(async (input, context) => (await import('./sign.ts')).runVerify(input, context));
 }
 
 /** The comment as an argument. */
@@ -62,78 +173,6 @@ const signingKeys = [...Object.keys(keySourceParams), 'key', 'signerCommand', 'b
 const keyWays =
   'The private key stays on this machine and is never an argument: --key, --key-file, --key-env, --key-stdin, or a hidden prompt. --browser and --signer-command sign without it.';
 
-function addPost(comment: Command): void {
-  const description =
-    'On a terminal it shows the text and asks first. If the response is lost, it looks the comment up and never posts twice; --file resumes where it stopped.';
-  describeEndpoint(comment, 'post', endpoints.post, `${description}\n${keyWays}`)
-    .params({
-      comment: textArgument,
-      ...commentParams,
-      last: option.flag("the signer's newest swap without a comment", {
-        conflicts: ['chain', 'transactionHash', 'tokenAddress'],
-      }),
-      signature: option.text('signature made elsewhere; needs --signer', {
-        needs: 'signer',
-        conflicts: ['last', ...signingKeys],
-      }),
-      signer: option.text('address that signed (--signature) or must sign', { takesAddress: 'wallet' }),
-      ...formParams,
-      ...keyParams,
-      ...walletParams,
-      signed: option.file('post the output of comment sign --out; - is stdin', {
-        conflicts: ['file', 'signature', 'last', ...typedKeys, ...signingKeys],
-      }),
-      file: option.text('post many, in order: NDJSON; - is stdin', { conflicts: ['signature', 'last', ...typedKeys] }),
-    })
-    .requests()
-    .prints(views.post)
-    .example(
-      'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --key trader',
-      'sign with a stored key (sotra key generate trader), and post',
-    )
-    .example('comment post gm --key trader --last', 'on the newest swap of the wallet of the key')
-    .run(async (typed, context) => {
-      const { postOne, postMany } = await import('./post.ts');
-      const { file, ...input } = withText(typed);
-      return file === undefined ? postOne(input, context) : postMany({ ...input, file }, context);
-    });
-}
-
-function addSign(comment: Command): void {
-  comment
-    .command('sign')
-    .summary('Sign a comment without sending it')
-    .description(
-      `Needs no network and no API key. --file takes NDJSON with chain, transactionHash, tokenAddress and commentText.\n${keyWays}`,
-    )
-    .params({
-      comment: textArgument,
-      ...commentParams,
-      ...formParams,
-      ...keyParams,
-      ...walletParams,
-      signer: option.text('address that must sign; any other is an error', { takesAddress: 'wallet' }),
-      file: option.text('sign many: NDJSON; - is stdin', { conflicts: typedKeys }),
-      out: option.file('write the signed comment to this file'),
-    })
-    .changes()
-    .shares('timeout')
-    .prints(views.sign)
-    .example(
-      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --dry-run',
-      'the text that would be signed',
-    )
-    .example(
-      '--sandbox comment sign --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --browser --dry-run',
-      'what a browser wallet would sign; without --dry-run it signs',
-    )
-    .example(
-      'comment sign --chain hyperliquid --tx 52012345678 --token ETH --text gm --service-name Clicker --layout blank-line --dry-run --json',
-      'the text for a perp order in another layout, as JSON',
-    )
-    .run(async (input, context) => (await import('./sign.ts')).runSign(withText(input), context));
-}
-
 interface TextInput {
   comment?: string | undefined;
   commentText?: string | undefined;
@@ -152,67 +191,12 @@ function withText<Input extends TextInput>({ comment, ...input }: Input) {
   throw usageError(`<comment> cannot be used with ${rival}`, 'Omit one of them.');
 }
 
-function addVerify(comment: Command): void {
-  comment
-    .command('verify')
-    .summary('Check whether an address signed a comment')
-    .description('Needs no network, no API key and no private key. The exit code is 12 if the signature is not valid.')
-    .params({
-      ...commentParams,
-      signature: option.text('the signature'),
-      signer: option.text('address that should have signed', { takesAddress: 'wallet' }),
-      ...formParams,
-      signed: option.file('check the output of comment sign --out; - is stdin', {
-        conflicts: ['signature', 'signer', ...typedKeys],
-      }),
-    })
-    .prints(views.verify)
-    .example(
-      '--sandbox comment verify --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0xd295006801756382610ed2ad14fdab264e0d366423790afa93134a437ff8a5543a335a95eebfef1dca0dc26ae12b9a8bef546f5d21ba94b1eda165bd5644b2901c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
-      'a valid signature',
-    )
-    .example(
-      'comment verify --service-name Clicker --layout blank-line --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --signature 0x34377817d8ab49dc5c0a10c38f4bedd688979aab08ccc9245a9a02c4fcf05f1637d6ada3d520cf1c1f9caf0c6eb6369323599b771c62b49e1142d900fc748b101b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --json',
-      'over the text in another layout, as JSON',
-    )
-    .run(async (input, context) => (await import('./sign.ts')).runVerify(input, context));
-}
-
-function addList(comment: Command): void {
-  addEndpointCommand(comment, 'list', endpoints.list, {
-    view: views.list,
-    params: {
-      hashes: { ...endpoints.list.params.hashes, kind: optional(endpoints.list.params.hashes.kind) },
-      tx: local(optional(listOf(text())), 'same as <hash...>', { valueName: 'hash' }),
-    },
-    requireAnyOf: [['hashes', 'tx']],
-    prepare: ({ hashes = [], tx = [], ...rest }) => {
-      checkHashes('hashes', hashes, rest.chain);
-      checkHashes('tx', tx, rest.chain);
-      return { ...rest, hashes: [...hashes, ...tx] };
-    },
-  });
-}
-
 /** Errors: `usage`, naming the input. */
 function checkHashes(key: string, hashes: readonly string[], chain: string): void {
   for (const hash of hashes) {
     const problem = transactionProblem(chain, hash);
     if (problem !== undefined) throw inputError((name) => ({ message: `${name(key)} ${hash}: ${problem}` }));
   }
-}
-
-function addCopy(comment: Command): void {
-  addEndpointCommand(comment, 'copy', endpoints.copy, {
-    view: views.copy,
-    params: {
-      trackExitUntil: option.text('track exits until this time, or for this long (up to 7d); hyperliquid only', {
-        valueName: 'time',
-      }),
-    },
-    requireAnyOf: [['actorAddress', 'actorAddresses']],
-    prepare: readCopy,
-  });
 }
 
 type CopyInput = InputOf<(typeof endpoints.copy)['params']>;

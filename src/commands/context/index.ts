@@ -21,14 +21,6 @@ import { type ContextEntry, describeContext, listView, nameKind, nameParam, show
 import { addSet } from './set.ts';
 
 export function addContext(context: Command): void {
-  addList(context);
-  addShow(context);
-  addUse(context);
-  addSet(context);
-  addRemove(context);
-}
-
-function addList(context: Command): void {
   context
     .command('list')
     .summary('List contexts, and which one is current')
@@ -41,9 +33,22 @@ function addList(context: Command): void {
       const contexts = contextNames(stored).map((each) => describeContext(each, current, stored));
       return { kind: 'answer', answer: { current: current ?? null, contexts } };
     });
-}
 
-function addUse(context: Command): void {
+  context
+    .command('show')
+    .summary('Show a context, and where each value comes from')
+    .description(
+      'Options and environment variables override stored values. Of the API key, only the last four characters are shown.',
+    )
+    .params({ name: local(optional(nameKind), 'name of the context; default: the current one', { positional: true }) })
+    .example('context show clicker', 'the public deployment')
+    .example('context show sandbox --json', 'the built-in sandbox, as JSON')
+    .prints(showView)
+    .run(async ({ name }, given) => {
+      const answer = describeInForce(name, given, (await given.config.settings()).read());
+      return { kind: 'answer', answer };
+    });
+
   context
     .command('use')
     .summary('Set the current context')
@@ -63,6 +68,17 @@ function addUse(context: Command): void {
       given.note('There is no current context now.');
       return { kind: 'none' };
     });
+
+  addSet(context);
+
+  context
+    .command('remove')
+    .summary('Remove a context and its API key')
+    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .params({ name: nameParam })
+    .example('context remove staging --yes', 'without asking')
+    .changes()
+    .run(({ name }, given) => removeContext(name, given));
 }
 
 /** Errors: `usage` for an unknown name. */
@@ -71,23 +87,6 @@ function withCurrent(name: string | null, stored: StoredSettings): StoredSetting
   if (name === null) return rest;
   findContext(name, stored);
   return { ...rest, current: name };
-}
-
-function addShow(context: Command): void {
-  context
-    .command('show')
-    .summary('Show a context, and where each value comes from')
-    .description(
-      'Options and environment variables override stored values. Of the API key, only the last four characters are shown.',
-    )
-    .params({ name: local(optional(nameKind), 'name of the context; default: the current one', { positional: true }) })
-    .example('context show clicker', 'the public deployment')
-    .example('context show sandbox --json', 'the built-in sandbox, as JSON')
-    .prints(showView)
-    .run(async ({ name }, given) => {
-      const answer = describeInForce(name, given, (await given.config.settings()).read());
-      return { kind: 'answer', answer };
-    });
 }
 
 /** The values that commands would use, and the source of each. Errors: those of `resolveService`. */
@@ -113,17 +112,6 @@ function describeInForce(typed: string | undefined, { options, io }: Context, st
   return { ...entry, ...(kind === 'http' && { baseUrl }), ...key, sources };
 }
 
-function addRemove(context: Command): void {
-  context
-    .command('remove')
-    .summary('Remove a context and its API key')
-    .description('Asks on a terminal; elsewhere it needs --yes.')
-    .params({ name: nameParam })
-    .example('context remove staging --yes', 'without asking')
-    .changes()
-    .run(({ name }, given) => removeContext(name, given));
-}
-
 async function removeContext(name: string, context: Context): Promise<Result> {
   const store = await context.config.settings();
   const before = store.read();
@@ -132,7 +120,10 @@ async function removeContext(name: string, context: Context): Promise<Result> {
   const what = `context ${name}${readKeyOrigin(own) === undefined ? '' : ' and its key'}`;
   if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
   await confirm(`remove ${what}`, context);
-  await removeFromKeychain(name, own, context);
+  const { removeFromKeychain } = await import('../auth/logout.ts');
+  await removeFromKeychain(name, own, {}, context).catch((error: unknown) =>
+    context.warn(`its key is still in the keychain: ${toSotraError(error).message}`),
+  );
   await store.update(context.io, (now) => withoutContext(name, now));
   context.note(`Removed ${what}${Object.hasOwn(presets, name) ? '; the preset of this name stays' : ''}.`);
   if (before.current === name && after.current === undefined)
@@ -149,18 +140,4 @@ function withoutContext(name: string, stored: StoredSettings): StoredSettings {
   const { [name]: _, ...others } = stored.contexts;
   const { current, ...rest } = stored;
   return { ...rest, ...(current === undefined || current === name ? {} : { current }), contexts: others };
-}
-
-async function removeFromKeychain(
-  name: string,
-  { keyStore, keyOrigin }: StoredContext,
-  context: Context,
-): Promise<void> {
-  if (keyStore !== 'keychain' || keyOrigin === undefined) return;
-  try {
-    const { deleteKeychain } = await import('../../lib/config/keychain.ts');
-    await deleteKeychain({ name, baseUrl: keyOrigin }, context);
-  } catch (error) {
-    context.warn(`its key is still in the keychain: ${toSotraError(error).message}`);
-  }
 }

@@ -8,10 +8,28 @@ import { readMessage, SotraError, toSotraError } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/directories.ts';
 import { describeKey, readEnv, type Service } from '../../lib/config/settings.ts';
 import { counted } from '../../lib/output/format.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { platformRules } from '../../lib/platform.ts';
 import { openNetwork } from '../../lib/transport.ts';
-import { checkRequest } from '../check-request.ts';
+import { checkRequest } from '../auth/status.ts';
 import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
+
+/** The diagnosis; with `--dry-run` its request. */
+export async function runDoctor(context: Context): Promise<Result> {
+  if (context.options.preview) return { kind: 'request', request: await context.client.previewRequest(checkRequest) };
+  const answer = await diagnose(context);
+  const failure = findProblem(answer.checks);
+  return { kind: 'answer', answer, ...(failure !== undefined && { failure, exitCode: failure.exitCode }) };
+}
+
+/** The first problem as an error: 3 for settings, 4 for the key, 9 for the network. */
+function findProblem(checks: readonly Check[]): SotraError | undefined {
+  const problem = checks.find(({ state }) => state === 'problem');
+  if (problem === undefined) return undefined;
+  const { check, found, fix } = problem;
+  const code = check === 'key' ? 'key-refused' : check === 'reach' || check === 'tls' ? 'network' : 'config';
+  return new SotraError(code, `${check}: ${found}`, { hint: fix ?? undefined });
+}
 
 /** Checks settings, key and connection, with one request at most. */
 export async function diagnose(context: Context): Promise<Diagnosis> {

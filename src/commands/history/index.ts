@@ -16,13 +16,6 @@ export const callParam = option.checked(
 );
 
 export function addHistory(history: Command): void {
-  addList(history);
-  addShow(history);
-  addRun(history);
-  addClear(history);
-}
-
-function addList(history: Command): void {
   history
     .command('list', { isDefault: true })
     .summary('List the last calls, newest first')
@@ -56,6 +49,68 @@ function addList(history: Command): void {
       }
       return { kind: 'answer', answer: calls, notes };
     });
+
+  history
+    .command('show')
+    .summary('Show a call: request, response, headers and bodies')
+    .params({ call: callParam, har: option.flag('print an HTTP archive (HAR), which browsers can open') })
+    .prints()
+    .example('history show', 'the newest call')
+    .example('history show 1 --har', 'as an HTTP archive')
+    .run(async ({ call: typed = '1', har }, context) => {
+      const { findCall } = await import('../../calls/calls.ts');
+      const { io, options } = context;
+      const call = await findCall(typed, context);
+      if (har) {
+        const { wrapInHar } = await import('../../calls/entry.ts');
+        return { kind: 'answer', answer: wrapInHar([call], io.version) };
+      }
+      const { showCall, formatCall } = await import('./format-call.ts');
+      const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
+      return isText ? { kind: 'text', text: formatCall(call) } : { kind: 'answer', answer: showCall(call) };
+    });
+
+  history
+    .command('run')
+    .summary('Send a call again and compare the responses')
+    .description(
+      'It goes to the same service, with the key of its context or SOTRA_API_KEY. ' +
+        'Anything but GET asks on a terminal; elsewhere it needs --yes.',
+    )
+    .params({ call: callParam })
+    .requests()
+    .prints()
+    .example('history run', 'the newest call')
+    .example('history run 1 --curl', 'print it as a curl line')
+    .run(async ({ call = '1' }, context) => {
+      const [{ findCall }, { sendAgain }] = await Promise.all([
+        import('../../calls/calls.ts'),
+        import('./send-again.ts'),
+      ]);
+      return sendAgain(await findCall(call, context), context);
+    });
+
+  history
+    .command('clear')
+    .summary('Delete the history of calls')
+    .description('Also forgets the last boards (#1, #2, ...). Asks on a terminal; elsewhere it needs --yes.')
+    .changes()
+    .confirms(() => 'delete the history of calls')
+    .example('history clear', 'asks first')
+    .example('history clear --yes', 'in a script')
+    .run(async (_, { io, options, note }) => {
+      const [{ showPlan }, { clearHistory, findHistory }, { readCalls }] = await Promise.all([
+        import('../../lib/output/confirm.ts'),
+        import('../../calls/log.ts'),
+        import('../../calls/read-log.ts'),
+      ]);
+      const folder = findHistory(io);
+      const what = counted([...readCalls(folder)].length, 'call');
+      if (options.dryRun) return showPlan([{ action: 'delete', what, detail: folder }]);
+      clearHistory(folder);
+      note(`Deleted ${what}.`);
+      return { kind: 'none' };
+    });
 }
 
 const columns: readonly Column<ShownCall>[] = [
@@ -87,71 +142,3 @@ const columns: readonly Column<ShownCall>[] = [
 ];
 
 const callsView = listView(columns, { empty: 'No calls in the history.' });
-
-function addShow(history: Command): void {
-  history
-    .command('show')
-    .summary('Show a call: request, response, headers and bodies')
-    .params({ call: callParam, har: option.flag('print an HTTP archive (HAR), which browsers can open') })
-    .prints()
-    .example('history show', 'the newest call')
-    .example('history show 1 --har', 'as an HTTP archive')
-    .run(async ({ call: typed = '1', har }, context) => {
-      const { findCall } = await import('../../calls/calls.ts');
-      const { io, options } = context;
-      const call = await findCall(typed, context);
-      if (har) {
-        const { wrapInHar } = await import('../../calls/entry.ts');
-        return { kind: 'answer', answer: wrapInHar([call], io.version) };
-      }
-      const { showCall, formatCall } = await import('./format-call.ts');
-      const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
-      return isText ? { kind: 'text', text: formatCall(call) } : { kind: 'answer', answer: showCall(call) };
-    });
-}
-
-function addRun(history: Command): void {
-  history
-    .command('run')
-    .summary('Send a call again and compare the responses')
-    .description(
-      'It goes to the same service, with the key of its context or SOTRA_API_KEY. ' +
-        'Anything but GET asks on a terminal; elsewhere it needs --yes.',
-    )
-    .params({ call: callParam })
-    .requests()
-    .prints()
-    .example('history run', 'the newest call')
-    .example('history run 1 --curl', 'print it as a curl line')
-    .run(async ({ call = '1' }, context) => {
-      const [{ findCall }, { sendAgain }] = await Promise.all([
-        import('../../calls/calls.ts'),
-        import('./send-again.ts'),
-      ]);
-      return sendAgain(await findCall(call, context), context);
-    });
-}
-
-function addClear(history: Command): void {
-  history
-    .command('clear')
-    .summary('Delete the history of calls')
-    .description('Also forgets the last boards (#1, #2, ...). Asks on a terminal; elsewhere it needs --yes.')
-    .changes()
-    .confirms(() => 'delete the history of calls')
-    .example('history clear', 'asks first')
-    .example('history clear --yes', 'in a script')
-    .run(async (_, { io, options, note }) => {
-      const [{ showPlan }, { clearHistory, findHistory }, { readCalls }] = await Promise.all([
-        import('../../lib/output/confirm.ts'),
-        import('../../calls/log.ts'),
-        import('../../calls/read-log.ts'),
-      ]);
-      const folder = findHistory(io);
-      const what = counted([...readCalls(folder)].length, 'call');
-      if (options.dryRun) return showPlan([{ action: 'delete', what, detail: folder }]);
-      clearHistory(folder);
-      note(`Deleted ${what}.`);
-      return { kind: 'none' };
-    });
-}

@@ -9,30 +9,6 @@ import type { ShownKey } from './actions.ts';
 import { keySourceParams, passwordFileParam } from './params.ts';
 
 export function addKey(key: Command): void {
-  addGenerate(key);
-  addImport(key);
-  addList(key);
-  addRemove(key);
-  addExport(key);
-}
-
-const nameParam = local(text(), 'name of the key', { positional: true });
-
-/** A stored key, or a list of them. */
-const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
-  layout: 'table',
-  rows: (answer) => ('name' in answer ? [answer] : answer),
-  columns: [
-    column.text('name', 'Name', 'name of the key, for --key'),
-    column.text('family', 'Kind', 'evm or solana'),
-    column.address('address', 'Address', 'address that it signs for', { tone: 'strong' }),
-    column.text('file', 'File', 'encrypted file that holds it', { drop: 1, cut: true }),
-    column.address('backup', 'Backup', 'file of the key that was replaced', { extra: true }),
-  ],
-  empty: 'No stored keys. Generate one: sotra key generate <name>.',
-};
-
-function addGenerate(key: Command): void {
   key
     .command('generate')
     .summary('Generate a private key and store it encrypted')
@@ -47,9 +23,7 @@ function addGenerate(key: Command): void {
     .changes()
     .prints(keyView)
     .run(async (input, context) => (await import('./actions.ts')).generateKey(input, context));
-}
 
-function addImport(key: Command): void {
   key
     .command('import')
     .summary('Import a private key and store it encrypted')
@@ -69,9 +43,7 @@ function addImport(key: Command): void {
     .changes()
     .prints(keyView)
     .run(async (input, context) => (await import('./actions.ts')).importKey(input, context));
-}
 
-function addList(key: Command): void {
   key
     .command('list')
     .summary('List stored keys and their addresses')
@@ -82,9 +54,7 @@ function addList(key: Command): void {
       const { keyFolder, listKeys } = await import('../../keys/keystore.ts');
       return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn) };
     });
-}
 
-function addRemove(key: Command): void {
   key
     .command('remove')
     .summary('Remove a stored key for good')
@@ -94,9 +64,7 @@ function addRemove(key: Command): void {
     .example('key remove trader --yes', 'without asking')
     .changes()
     .run(async ({ name }, context) => (await import('./actions.ts')).removeKey(name, context));
-}
 
-function addExport(key: Command): void {
   key
     .command('export')
     .summary('Export a stored key, encrypted or unencrypted')
@@ -115,3 +83,19 @@ function addExport(key: Command): void {
     .changes()
     .run(async (input, context) => (await import('./actions.ts')).exportKey(input, context));
 }
+
+const nameParam = local(text(), 'name of the key', { positional: true });
+
+/** A stored key, or a list of them. */
+const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
+  layout: 'table',
+  rows: (answer) => ('name' in answer ? [answer] : answer),
+  columns: [
+    column.text('name', 'Name', 'name of the key, for --key'),
+    column.text('family', 'Kind', 'evm or solana'),
+    column.address('address', 'Address', 'address that it signs for', { tone: 'strong' }),
+    column.text('file', 'File', 'encrypted file that holds it', { drop: 1, cut: true }),
+    column.address('backup', 'Backup', 'file of the key that was replaced', { extra: true }),
+  ],
+  empty: 'No stored keys. Generate one: sotra key generate <name>.',
+};

@@ -1,5 +1,17 @@
+import { local } from '../../api/endpoint.ts';
+import { fitting } from '../../api/formats.ts';
+import { formatted, listOf, openChoice, optional, text } from '../../api/kind.ts';
 import type { Command } from '../command.ts';
-import { requestParams } from './params.ts';
+import { option } from '../params.ts';
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const methodKind = openChoice(
+  methods,
+  fitting((typed) => methods.some((method) => method === typed.toUpperCase()), `must be one of ${methods.join(', ')}`),
+);
+
+const pair = formatted(fitting((typed) => typed.indexOf('=') > 0, 'must be name=value, such as limit=10'));
 
 export function addRequest(request: Command): void {
   request
@@ -8,7 +20,17 @@ export function addRequest(request: Command): void {
         '--paginate follows links, cursors and page numbers and prints one list; with --format ndjson, items as they arrive. ' +
         '--verbose shows status and headers. DELETE asks on a terminal; elsewhere it needs --yes.',
     )
-    .params(requestParams)
+    .params({
+      method: local(methodKind, 'HTTP method', { positional: true }),
+      path: local(text(), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
+      query: local(optional(listOf(pair)), 'query parameter, name=value', {
+        short: 'q',
+        noCommaSplit: true,
+        valueName: 'name=value',
+      }),
+      data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd', valueName: 'json' }),
+      paginate: option.flag('request all following pages too'),
+    })
     .requests()
     .prints()
     .example('--sandbox request GET /v2/leaderboard -q chains=solana -q limit=3', 'a list, as JSON')

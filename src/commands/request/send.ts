@@ -14,7 +14,14 @@ import { splitPair } from '../../lib/list.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { collectItems, rawItems } from '../../lib/output/view.ts';
-import type { RequestInput } from './params.ts';
+
+interface RequestInput {
+  method: string;
+  path: string;
+  query?: readonly string[] | undefined;
+  data?: string | undefined;
+  paginate?: boolean | undefined;
+}
 
 /**
  * The answer to a request as it was typed; with `paginate` the items of all its pages. Errors: `usage` for another origin, a body that is not

@@ -12,7 +12,6 @@ import { importTrades } from '../../sandbox/ledger/import-trades.ts';
 import { readTrades } from '../../sandbox/ledger/read-trades.ts';
 import { withSandbox } from './open-sandbox.ts';
 import type { ImportInput } from './params.ts';
-import { importView } from './view.ts';
 
 /** Rejected rows that stderr shows; `--rejects` writes all. */
 const maxShown = 10;
@@ -50,7 +49,7 @@ export function importFile(input: ImportInput, context: Context): Promise<Result
       });
       const more = rejected - maxShown;
       if (more > 0) warn(`${counted(more, 'more row')} rejected; --rejects <file> writes all of them`);
-      return { kind: 'answer', answer: report, view: importView, exitCode: rejected > 0 ? 10 : 0 };
+      return { kind: 'answer', answer: report, exitCode: rejected > 0 ? 10 : 0 };
     } finally {
       shown.stop();
       await rejects?.close();

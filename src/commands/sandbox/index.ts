@@ -37,7 +37,7 @@ export function addSandbox(sandbox: Command): void {
     .prints(stopView)
     .example('sandbox stop', 'the only one that runs')
     .example('sandbox stop --base-url http://127.0.0.1:4010', 'one of several')
-    .run(async (input, context) => (await import('./stop.ts')).stopServed(input, context));
+    .run(async (input, context) => (await import('./served.ts')).stopServed(input, context));
 
   sandbox
     .command('status')
@@ -56,7 +56,7 @@ export function addSandbox(sandbox: Command): void {
     .prints(logView)
     .example('sandbox log', 'the last 50 requests, oldest first')
     .example('sandbox log --limit 1000 --format ndjson', 'all of them, as NDJSON')
-    .run(async (input, context) => (await import('./log.ts')).showLog(input, context));
+    .run(async (input, context) => (await import('./served.ts')).showLog(input, context));
 
   sandbox
     .command('import')

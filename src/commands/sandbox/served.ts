@@ -8,8 +8,13 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/directories.ts';
 import { readStateFile } from '../../lib/files/durable-file.ts';
+import type { LoggedRequest } from '../../lib/logged-request.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { openNetwork } from '../../lib/transport.ts';
+import { fitsRequest, parseExpected } from '../../sandbox/serve/fault.ts';
+import { maxLogged } from '../../sandbox/serve/request-log.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
+import type { LogInput } from './params.ts';
 
 export interface Ready {
   url: string;
@@ -120,4 +125,59 @@ function isSame(url: string, wanted: string): boolean {
   if (!URL.canParse(wanted)) return false;
   const { port, hostname } = new URL(wanted);
   return port === new URL(url).port && isLoopback(hostname);
+}
+
+const defaultLogged = 50;
+
+export async function showLog(
+  { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,
+  context: Context,
+): Promise<Result> {
+  const expected = expect?.map(readExpected) ?? [];
+  const served = await findServed(context, readyFile);
+  const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
+  for (const each of expected) checkExpected(each, answer);
+  return { kind: 'answer', answer };
+}
+
+/** Errors: `usage`. */
+function readExpected(text: string) {
+  const expected = parseExpected(text);
+  if (expected !== undefined) return { text, ...expected };
+  throw usageError(
+    `--expect ${text}: must be '<METHOD path>' or '<METHOD path>=<n>', such as 'POST /v1/**' or 'GET /v2/leaderboard=2'`,
+  );
+}
+
+/** Errors: `verification` if the requests were not made. */
+function checkExpected(
+  { text, count, ...named }: ReturnType<typeof readExpected>,
+  requests: readonly LoggedRequest[],
+): void {
+  const found = requests.filter(({ method, path }) => fitsRequest(named, method, path)).length;
+  if (count === undefined ? found > 0 : found === count) return;
+  const times = count === undefined ? 'at least 1' : String(count);
+  throw new SotraError('verification', `--expect '${text}': expected ${times}, found ${found}`, {
+    hint: 'sotra sandbox log shows the requests.',
+  });
+}
+
+const stopWaitMs = 30_000;
+
+export async function stopServed({ readyFile }: { readyFile?: string | undefined }, context: Context): Promise<Result> {
+  const { io, options } = context;
+  const served = await findServed(context, readyFile);
+  const { url, pid, db, file } = served;
+  if (!options.dryRun) {
+    await askServed(context, served, 'POST', 'stop');
+    // Its ready file is removed last.
+    for (const until = io.now() + stopWaitMs; existsSync(file) && io.system.isAlive(pid); ) {
+      if (io.now() > until)
+        throw new SotraError('wait-timeout', `process ${pid} did not end within ${stopWaitMs / 1000} s`, {
+          hint: `kill ${pid}`,
+        });
+      await io.sleep(20, io.signal);
+    }
+  }
+  return { kind: 'answer', answer: { url, pid, db, stopped: !options.dryRun } };
 }

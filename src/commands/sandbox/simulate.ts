@@ -1,7 +1,10 @@
+import type { Chain } from '../../api/chain.ts';
 import type { Context } from '../../context.ts';
-import { stopExitCode } from '../../errors.ts';
+import { SotraError, stopExitCode } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/directories.ts';
 import { openSource } from '../../lib/files/source.ts';
+import type { FileBytes } from '../../lib/files/text-file.ts';
+import type { Io } from '../../lib/io.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
@@ -9,12 +12,14 @@ import type { Result } from '../../lib/output/result.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';
-import { addLiveTrades, addTradeNow, checkLiveTrade } from '../../sandbox/ledger/live-trades.ts';
+import { readBatches } from '../../sandbox/ledger/import-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../../sandbox/ledger/live-trades.ts';
+import { readTrades } from '../../sandbox/ledger/read-trades.ts';
 import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
+import { type Random, randomFrom } from '../../sandbox/seeded.ts';
 import { withSandbox } from './open-sandbox.ts';
 import type { SimulateInput } from './params.ts';
-import { madeTrades, replayedTrades, usualForMs } from './trade-batches.ts';
-import { type SimulationReport, simulated, traded } from './view.ts';
+import type { SimulationReport } from './view.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   checkLiveTrade(input, '--');
@@ -22,7 +27,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
     const made = addTradeNow(db, input, storedNow(db, context.io.now()));
     if (made.isRepeated) context.note('This trade exists already: nothing was added.');
     await withDeliverer(db, context, async () => undefined);
-    return { kind: 'answer', answer: { ...made, waiting: countDeliveries(db, 'waiting') }, view: traded };
+    return { kind: 'answer', answer: { ...made, waiting: countDeliveries(db, 'waiting') } };
   });
 }
 
@@ -37,7 +42,7 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     await withDeliverer(db, context, () => addBatches(db, batches, sum, context));
     sum.waiting = countDeliveries(db, 'waiting');
-    return { kind: 'answer', answer: sum, view: simulated, exitCode: io.signal.aborted ? stopExitCode(io.signal) : 0 };
+    return { kind: 'answer', answer: sum, exitCode: io.signal.aborted ? stopExitCode(io.signal) : 0 };
   });
 }
 
@@ -88,4 +93,110 @@ export async function withDeliverer(db: Db, { io, warn, options }: Context, act:
   } finally {
     await deliverer.stop();
   }
+}
+
+/** How long trades are made up if no time is given. */
+const usualForMs = 60_000;
+
+/** Batches of made-up trades as they are due, until the time is over or the signal aborts. Errors: `not-found` in a world without trades. */
+async function* madeTrades(db: Db, input: SimulateInput, io: Io): AsyncGenerator<Trade[]> {
+  const markets = knownMarkets(db);
+  if (markets.length === 0)
+    throw new SotraError('not-found', 'this world has no trades to continue from', {
+      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
+    });
+  const random = randomFrom(input.seed ?? String(io.random()));
+  const { rate: { perSec } = { perSec: 1 }, for: forMs = usualForMs } = input;
+  let made = 0;
+  yield* paceTrades(io, (elapsedMs) => {
+    const left = Math.floor((Math.min(elapsedMs, forMs) / 1000) * perSec) - made;
+    if (elapsedMs >= forMs && left <= 0) return undefined;
+    const due = Math.min(Math.max(0, left), maxAtOnce);
+    made += due;
+    return Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), io.now()));
+  });
+}
+
+/** Batches of the trades of a file, at the same intervals or `speed` times as fast. Errors: those of `readBatches`. */
+async function* replayedTrades(input: SimulateInput, source: FileBytes, context: Context): AsyncGenerator<Trade[]> {
+  const { io, warn } = context;
+  const options = { chain: input.chain, preset: input.preset, map: {} };
+  const trades: Trade[] = [];
+  const counts = { rows: 0, rejected: 0 };
+  const name = `--replay ${source.name}`;
+  const events = readTrades({ ...source, name }, options);
+  for await (const batch of readBatches({ name, events }, counts, maxAtOnce)) trades.push(...batch);
+  trades.sort((a, b) => a.atMs - b.atMs);
+  const { rejected } = counts;
+  if (rejected > 0) warn(`rejected ${counted(rejected, 'row')} of ${source.name}; sotra sandbox import shows why`);
+  const { for: forMs = Number.POSITIVE_INFINITY, speed = 1 } = input;
+  const firstMs = trades[0]?.atMs ?? 0;
+  const run = `replay:${io.now()}:${io.pid}`;
+  let next = 0;
+  yield* paceTrades(io, (elapsedMs) => {
+    if (next >= trades.length || elapsedMs > forMs) return undefined;
+    const due: Trade[] = [];
+    for (let trade = trades[next]; trade !== undefined && due.length < maxAtOnce; trade = trades[next]) {
+      if ((trade.atMs - firstMs) / speed > elapsedMs) break;
+      due.push({ ...trade, rowKey: `${run}:${trade.rowKey}` });
+      next += 1;
+    }
+    return due;
+  });
+}
+
+const tickMs = 20;
+/** Most trades of one batch: after a jump of the clock many are due, and signals and deliveries get their turn between batches. */
+const maxAtOnce = 1000;
+
+/** Batches of the trades that are due, until `take` returns `undefined` or the signal aborts; neither is an error. */
+async function* paceTrades(
+  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
+  take: (elapsedMs: number) => Trade[] | undefined,
+): AsyncGenerator<Trade[]> {
+  const startMs = now();
+  for (let due = take(0); due !== undefined && !signal.aborted; due = take(now() - startMs)) {
+    if (due.length > 0) yield due;
+    await sleep(due.length < maxAtOnce ? tickMs : 0, signal).catch(() => undefined);
+  }
+}
+
+interface Market {
+  chain: Chain;
+  trader: string;
+  token: string;
+  direction: '' | 'long' | 'short';
+  price: number;
+}
+
+function knownMarkets(db: Db): Market[] {
+  return db.all<Market>(
+    `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
+     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms DESC, p.id LIMIT 2000`,
+  );
+}
+
+const buyShare = 0.65;
+
+/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell is a part of the tokens held. */
+function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
+  const held = db.value<number>(
+    'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',
+    [trader, chain, token, direction],
+  );
+  const isShort = direction === 'short';
+  const enters = random.chance(buyShare) || held === undefined || held * price < 1;
+  const at = price * random.between(0.97, 1.03);
+  const amount = enters ? random.between(20, 2500) / at : held * random.between(0.2, 1);
+  const side = enters !== isShort ? 'buy' : 'sell';
+  return {
+    chain,
+    trader,
+    token,
+    side,
+    amount,
+    usd: amount * at,
+    direction: direction === '' ? null : direction,
+    leverage: direction === '' ? 1 : random.whole(1, 10),
+  };
 }

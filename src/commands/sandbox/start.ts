@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join, resolve } from 'node:path';
 import { checkWireNames, flagName } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { parseJson } from '../../api/json.ts';
+import { sameText } from '../../api/webhook-signature.ts';
 import { writeFlags } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -16,8 +18,16 @@ import { readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/s
 import { openDb } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import { type Fault, faultForm, parseFault } from '../../sandbox/serve/fault.ts';
-import { createRequestLog, formatRequest } from '../../sandbox/serve/request-log.ts';
-import { answerControl, type Control, isOwnRequest } from './control.ts';
+import { createRequestLog, formatRequest, maxLogged, type RequestLog } from '../../sandbox/serve/request-log.ts';
+import {
+  controlHeader,
+  cutQuery,
+  type IncomingRequest,
+  makeAnswer,
+  readBearer,
+  type ServedAnswer,
+  ServiceRefusal,
+} from '../../sandbox/service/handler.ts';
 import type { SandboxPage } from './page.ts';
 import type { StartInput } from './params.ts';
 import { type Ready, servedFolder } from './served.ts';
@@ -154,4 +164,41 @@ function readFailure(log: string): SotraError {
   const [, problem, hint] = /^error: (.*)(?:\nhint: (.*))?/m.exec(readIfThere(log) ?? '') ?? [];
   const more = hint ?? `Its output is in ${log}.`;
   return new SotraError('config', `the sandbox did not start: ${problem ?? 'it ended'}`, { hint: more });
+}
+
+const root = '/_sandbox/';
+const methods = { status: 'GET', log: 'GET', stop: 'POST' } as const;
+
+/** What the control API of a served sandbox, under /_sandbox/, works with. */
+interface Control {
+  /** Requests to it need this. */
+  token: string;
+  pid: number;
+  log: RequestLog;
+  stop: () => void;
+}
+
+/** Whether a request comes from the control API or the page, not from a user of the service. */
+function isOwnRequest({ token }: Control, { target }: IncomingRequest, headers: IncomingHttpHeaders): boolean {
+  return target.startsWith(root) || headers[controlHeader] === token;
+}
+
+/** `undefined` for a request to the service. Errors: `ServiceRefusal`. */
+function answerControl(
+  { token, pid, log, stop }: Control,
+  { method, target, authorization }: IncomingRequest,
+  headers: IncomingHttpHeaders,
+): ServedAnswer | undefined {
+  if (!target.startsWith(root)) return undefined;
+  const given = String(headers[controlHeader] ?? readBearer(authorization) ?? '');
+  if (!sameText(given, token)) throw new ServiceRefusal(401, 'wrong control token');
+  const path = cutQuery(target);
+  const name = path.slice(root.length);
+  if (name !== 'status' && name !== 'log' && name !== 'stop')
+    throw new ServiceRefusal(404, `no such endpoint: ${method} ${path}`);
+  const allow = methods[name];
+  if (method !== allow) throw new ServiceRefusal(405, `${path} takes ${allow}, not ${method}`, { allow });
+  if (name === 'stop') setImmediate(stop);
+  const limit = Number(new URLSearchParams(target.slice(path.length)).get('limit')) || maxLogged;
+  return makeAnswer(200, JSON.stringify(name === 'log' ? log.latest(Math.max(1, limit)) : { pid }));
 }

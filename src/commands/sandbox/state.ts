@@ -7,7 +7,7 @@ import { countRows, type Db } from '../../sandbox/db/store.ts';
 import { addedTo, advanceClock, resetWorld, sandboxPartners } from '../../sandbox/db/world.ts';
 import { countDeliveries } from '../../sandbox/deliver/deliver.ts';
 import { withSandbox } from './open-sandbox.ts';
-import { type SandboxState, statusView } from './view.ts';
+import type { SandboxState } from './view.ts';
 
 function describe(db: Db, realNowMs: number): Result {
   const count = (from: string) => countRows(db, from);
@@ -28,7 +28,7 @@ function describe(db: Db, realNowMs: number): Result {
     failed: countDeliveries(db, 'failed'),
     keys: sandboxPartners.map((partner) => partner.key),
   };
-  return { kind: 'answer', answer, view: statusView };
+  return { kind: 'answer', answer };
 }
 
 export function sandboxStatus(db: string | undefined, context: Context): Promise<Result> {
