@@ -15,7 +15,8 @@ export interface LiveLog {
   read: (signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
 }
 
-const maxWaiting = 10_000;
+/** Entries of one batch: a page draws few rows, and asks for older ones. */
+const maxWaiting = 500;
 
 /** Passes entries on to the pages that are open. The pause after a batch is longer after a large one: drawing takes no time from what is shown. */
 export function createLiveLog(pauseMs = 250): LiveLog {
@@ -35,7 +36,7 @@ export function createLiveLog(pauseMs = 250): LiveLog {
         while (!signal.aborted) {
           const entries = waiting.splice(0);
           yield entries;
-          const pauses = Math.min(8, Math.ceil(entries.length / 8));
+          const pauses = Math.min(16, Math.ceil(entries.length / 32));
           await sleep(pauses * pauseMs, undefined, { signal }).catch(() => undefined);
           if (waiting.length === 0) await once(added, 'entry', { signal }).catch(() => undefined);
         }

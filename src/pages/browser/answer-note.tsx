@@ -1,20 +1,15 @@
-import type { PageError } from './page-api.ts';
+import type { UseQueryResult } from '@tanstack/preact-query';
 import { useEffect, useState } from './preact.ts';
 import { CodeLine, Text } from './text.tsx';
 
 interface AnswerNoteProps {
   label: string;
-  answers: readonly {
-    data: unknown;
-    error: PageError | null;
-    /** Why there is no answer between two tries. */
-    failureReason: PageError | null;
-    refetch: () => unknown;
-  }[];
+  answers: readonly UseQueryResult<unknown>[];
 }
 
 /** While there is no answer: that it is awaited, or why there is none, what to do, and when it is asked for again. */
 export function AnswerNote({ label, answers }: AnswerNoteProps) {
+  // Between two tries there is no error yet.
   const [problem] = answers.flatMap(({ error, failureReason }) => error ?? failureReason ?? []);
   if (problem === undefined)
     return answers.every(({ data }) => data !== undefined) ? null : (
@@ -39,7 +34,8 @@ export function AnswerNote({ label, answers }: AnswerNoteProps) {
   );
 }
 
-function CountDown({ toMs }: { toMs: number }) {
+/** The seconds until something is tried again. */
+export function CountDown({ toMs }: { toMs: number }) {
   const [nowMs, setNow] = useState(Date.now);
   useEffect(() => {
     const tick = setInterval(() => setNow(Date.now()), 1000);

@@ -55,6 +55,9 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
   const columns = table.columns
     .map((column, index) => ({ ...column, index }))
     .filter(({ key, extra }) => !extra && !omit.includes(key));
+  const directions = sort.startsWith('-')
+    ? { [sort.slice(1)]: 'descending' as const }
+    : { [sort]: 'ascending' as const };
   const naming = columns.find(({ index }) => index === table.naming)?.index ?? columns[0]?.index;
   return (
     <>
@@ -79,7 +82,7 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
           <thead>
             <tr>
               {columns.map(({ key, title, help, side, drop }) => (
-                <th key={key} scope="col" class={side} data-drop={drop} aria-sort={sayOrder(key, sort)} title={help}>
+                <th key={key} scope="col" class={side} data-drop={drop} aria-sort={directions[key]} title={help}>
                   {route === undefined ? (
                     title
                   ) : (
@@ -162,14 +165,8 @@ function openRow(event: MouseEvent): void {
 
 /** The full value of a cell that is rounded, shortened or cut. */
 function hoverText({ value, text }: ServedCell = { text: '', value: '' }): string | undefined {
-  const isWhole = String(value) === text && text.length < longText;
+  const isWhole = String(value) === text && text.length < 30;
   return value === null || value === undefined || isWhole ? undefined : seen(String(value));
-}
-
-const longText = 30;
-
-function sayOrder(key: string, sort: string): 'ascending' | 'descending' | undefined {
-  return sort === key ? 'ascending' : sort === `-${key}` ? 'descending' : undefined;
 }
 
 /** `key` or, downward, `-key`: figures begin with the largest, texts with the first; a third click gives the order of the service. */

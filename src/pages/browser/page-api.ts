@@ -79,26 +79,30 @@ async function readAnswer<T>(response: Response): Promise<T> {
   throw new PageError(error, hint, retryAfterSec && Date.now() + retryAfterSec * 1000);
 }
 
-export type Connection = 'connecting' | 'live' | 'lost';
+export interface Connection {
+  state: 'connecting' | 'live' | 'lost';
+  /** When a lost one is tried again. */
+  retryAtMs?: number;
+}
 
 /** Calls back for the entries of a stream; after a lost connection it begins again, with a `load`. Returns what ends it. */
 export function listenLive(
   path: string,
   onEntries: (entries: readonly LiveEntry[]) => void,
-  onState: (state: Connection) => void,
+  onChange: (connection: Connection) => void,
 ): () => void {
   const stop = new AbortController();
   const listen = async () => {
     const { ok, body } = await fetch(`/api/${path}`, { headers: addSessionHeader(), signal: stop.signal });
     if (!ok || body === null) return;
-    onState('live');
+    onChange({ state: 'live' });
     for await (const lines of readLines(body)) onEntries(lines.map((line) => JSON.parse(line)));
   };
   const keepListening = async () => {
     while (!stop.signal.aborted) {
       await listen().catch(() => undefined);
       if (stop.signal.aborted) return;
-      onState('lost');
+      onChange({ state: 'lost', retryAtMs: Date.now() + reconnectMs });
       await new Promise((resolve) => setTimeout(resolve, reconnectMs));
     }
   };

@@ -11,19 +11,12 @@ import { type CallAnswer, useCall } from './queries.ts';
 import { type Route, writeHref } from './route.ts';
 import { CopyButton, Facts, Text } from './text.tsx';
 
-const positionLimit = 100;
 const sameInAll = ['trader'];
 
 /** A trader: figures, PnL over time, open and closed positions. */
 export function TraderPanel({ id, route }: { id: string; route: Route }) {
   const profile = useCall<Profile>('profile.get', { identifier: id });
-  const positions = (status: string) => ({
-    identifier: id,
-    status,
-    sort: 'latest',
-    chains: ['all'],
-    limit: positionLimit,
-  });
+  const positions = (status: string) => ({ identifier: id, status, sort: 'latest', chains: ['all'], limit: 100 });
   const open = useCall<Card[]>('profile.positions', positions('open'));
   const closed = useCall<Card[]>('profile.positions', positions('closed'));
   const cards = useMemo(() => [...(open.data?.data ?? []), ...(closed.data?.data ?? [])], [open.data, closed.data]);

@@ -1,6 +1,7 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import type { ActivityFacts } from '../activity.ts';
 import { ActivityView } from './activity.tsx';
+import { CountDown } from './answer-note.tsx';
 import { Board } from './board.tsx';
 import { ActForm, Outcome } from './form.tsx';
 import { Keys, listenKeys } from './keys.tsx';
@@ -24,8 +25,15 @@ function Page() {
   const activity = useActivity();
   const [hasKeys, showKeys] = useState(false);
   useEffect(() => listenKeys(() => showKeys(true)), []);
-  const { list, rows, state, problem } = activity;
-  if (list === undefined) return <Alert text={problem} />;
+  const { list, rows, problem } = activity;
+  const { state, retryAtMs } = activity.connection;
+  const note = (
+    <>
+      <Alert text={problem} />
+      {retryAtMs !== undefined && <CountDown key={retryAtMs} toMs={retryAtMs} />}
+    </>
+  );
+  if (list === undefined) return note;
   const views = list.facts.hasService ? tabs : tabs.slice(0, 1);
   const view = views.find(([name]) => name === route.view)?.[0] ?? 'activity';
   return (
@@ -39,7 +47,7 @@ function Page() {
         ))}
       </nav>
       <main>
-        <Alert text={problem} />
+        {note}
         {view === 'activity' && <ActivityView list={list} {...{ activity, route }} />}
         {view === 'board' && <Board route={route} />}
         {view === 'webhooks' && <Webhooks {...{ route, rows }} />}
@@ -51,7 +59,7 @@ function Page() {
 
 interface StripProps {
   facts: ActivityFacts;
-  state: Activity['state'];
+  state: Activity['connection']['state'];
   onKeys: () => void;
 }
 

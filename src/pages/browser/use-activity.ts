@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/preact-query';
 import { type ActivityRow, type LoadedActivity, maxLooked } from '../activity.ts';
 import type { LiveEntry } from '../live-log.ts';
 import { type Connection, getJson, listenLive, lostText } from './page-api.ts';
-import { useEffect, useLayoutEffect, useMemo, useState } from './preact.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.ts';
 import { queryClient } from './queries.ts';
 
 export interface Activity {
@@ -13,7 +13,7 @@ export interface Activity {
   /** Those that came or changed since they were loaded, by id. */
   fresh: ReadonlyMap<string, ActivityRow>;
   loadOlder: (known: LoadedActivity) => void;
-  state: Connection;
+  connection: Connection;
   /** Why rows are missing. */
   problem: string;
 }
@@ -26,8 +26,9 @@ const maxKept = 5000;
 export function useActivity(): Activity {
   const [list, setList] = useState<LoadedActivity>();
   const [fresh, setFresh] = useState<ReadonlyMap<string, ActivityRow>>(new Map());
-  const [state, setState] = useState<Connection>('connecting');
+  const [connection, setConnection] = useState<Connection>({ state: 'connecting' });
   const [problem, setProblem] = useState('');
+  const loads = useRef(0);
   const addRows = (added: readonly ActivityRow[]) =>
     added.length > 0 &&
     setFresh((before) => new Map([...before, ...added.map((row) => [row.id, row] as const)].slice(-maxKept)));
@@ -43,7 +44,9 @@ export function useActivity(): Activity {
       setList(loaded);
       setFresh(new Map());
       setProblem('');
-      if (loaded.hasMore) loadOlder(loaded);
+      loads.current += 1;
+      // Rows that come faster than they are drawn are loaded again and again, without older ones.
+      if (loaded.hasMore && loads.current === 1) loadOlder(loaded);
     } else if (kind === 'failed') setProblem(`${(data as { error: string }).error}.`);
   };
   const takeEntries = (entries: readonly LiveEntry[]) => {
@@ -54,7 +57,7 @@ export function useActivity(): Activity {
     void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isOther || isAbout(queryKey, added) });
   };
   // Not after the first paint: nothing is drawn without it.
-  useLayoutEffect(() => listenLive('ui/live', takeEntries, setState), []);
+  useLayoutEffect(() => listenLive('ui/live', takeEntries, setConnection), []);
   const rows = useMemo(() => mergeRows(list?.rows ?? [], fresh), [list, fresh]);
   const waiting = rows.filter((row) => row.waiting).slice(0, maxLooked);
   const { data: looked } = useQuery({
@@ -67,8 +70,8 @@ export function useActivity(): Activity {
     const known = new Set(rows.map((row) => JSON.stringify(row)));
     addRows((looked ?? []).filter((row) => !known.has(JSON.stringify(row))));
   }, [looked]);
-  const why = state === 'lost' ? `${problem || lostText} Retrying every 3 s.` : problem;
-  return { list, rows, fresh, loadOlder, state, problem: why };
+  const why = problem || (connection.state === 'lost' ? lostText : '');
+  return { list, rows, fresh, loadOlder, connection, problem: why };
 }
 
 /** Whether a query shows a row that changed, or one that caused it. */

@@ -15,7 +15,7 @@ function WalletPage() {
   const [wallets, setWallets] = useState<readonly PageWallet[]>([]);
   const [connected, setConnected] = useState<ConnectedWallet>();
   const [account, setAccount] = useState('');
-  const [connection, setConnection] = useState<Connection>('connecting');
+  const [{ state: connection }, setConnection] = useState<Connection>({ state: 'connecting' });
   const [isSigning, setSigning] = useState(false);
   const [error, setError] = useState('');
   const latest = useRef<WalletState>();

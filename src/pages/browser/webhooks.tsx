@@ -93,6 +93,7 @@ interface WebhookPanelProps {
 
 function WebhookPanel({ webhook, route, rows, onDeleted }: WebhookPanelProps) {
   const { uid, destinationUrl, walletAddresses } = webhook;
+  const addresses = walletAddresses === undefined ? [] : [['Addresses', walletAddresses.join(' ')] as const];
   const showSecret = async () => (
     <code>{(await postJson<{ secret: string }>('ui/webhook-secret', { uid })).secret}</code>
   );
@@ -104,10 +105,7 @@ function WebhookPanel({ webhook, route, rows, onDeleted }: WebhookPanelProps) {
   return (
     <Panel label="Webhook" closeHref={writeHref('webhooks', [], route.query)}>
       <Text as="h2" text={destinationUrl} />
-      <Facts
-        kind="facts"
-        facts={[['Uid', uid], ...(walletAddresses ? [['Addresses', walletAddresses.join(' ')] as const] : [])]}
-      />
+      <Facts kind="facts" facts={[['Uid', uid], ...addresses]} />
       <h3>Last deliveries</h3>
       {rows.length === 0 && <p class="muted">None since this page was started.</p>}
       <Rows label="Last deliveries" rows={rows.slice(0, maxDeliveries)} query={{}} />
