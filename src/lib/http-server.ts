@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalHost } from '../api/http-address.ts';
-import { collectBytes } from '../client/collect.ts';
 import { readMessage, SotraError } from '../errors.ts';
+import { collectBytes } from './collect.ts';
 
 interface ListenPlace {
   /** 0: a free one. */

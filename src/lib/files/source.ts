@@ -3,8 +3,8 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, 
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
-import { collectBytes } from '../../client/collect.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
+import { collectBytes } from '../collect.ts';
 import { refuseOther, requireFolder } from './durable-file.ts';
 import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
 

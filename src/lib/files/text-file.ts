@@ -2,8 +2,8 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BoundsError, parseJson, whyNotJson } from '../../api/json.ts';
-import { collectBytes } from '../../client/collect.ts';
 import { type SotraError, usageError } from '../../errors.ts';
+import { collectBytes } from '../collect.ts';
 
 export interface FileBytes {
   name: string;
