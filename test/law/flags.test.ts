@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { answering, run, serve, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { globalFlags, type Outline, outlines, programFlags, takenFlags } from '../support/outlines.ts';
 import { inTurn, size, some } from '../support/size.ts';
-import { until } from '../support/until.ts';
 import { witnesses } from '../support/witness.ts';
 
 const nameOf = ({ words }: { words: readonly string[] }) => words.join(' ');
@@ -149,14 +148,8 @@ async function place() {
   service.requests.splice(0);
   const upload = `webhook register --url http://127.0.0.1:9/y --wallet-addresses ${wallet} --retries 0`;
   await run(upload, { env: { ...env, ...failing.env } });
-  const serving = new AbortController();
-  const ready = join(folder, 'served.json');
-  const ended = run(`sandbox start --port 0 --db :memory: --ready-file ${ready}`, { env, signal: serving.signal });
-  await until(() => existsSync(ready));
-  onTestFinished(async () => {
-    serving.abort();
-    await ended;
-  });
+  const { file } = await serve('sandbox start --port 0 --db :memory:', { env });
+  copyFileSync(file, join(folder, 'served.json'));
   return { folder, env, service, asked };
 }
 

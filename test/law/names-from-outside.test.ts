@@ -6,7 +6,7 @@ import { run, stub, temporaryFolder } from '../support/harness.ts';
 const wallet = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 
 // What every plain object seems to have: a name from outside may be one of them.
-describe.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])('the name %s', (name) => {
+describe.each(['constructor', '__proto__', 'toString'])('the name %s', (name) => {
   const place = () => {
     const folder = temporaryFolder();
     return { folder, env: { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder } };

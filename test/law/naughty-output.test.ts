@@ -1,17 +1,16 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { terminalText } from '../../src/api/safe-text.ts';
 import { cardOf } from '../support/feed-cards.ts';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, serve, stub, temporaryFolder } from '../support/harness.ts';
 import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/hostile/answers.ts';
 import { naughty, rawControl, sampled, steering } from '../support/hostile/corpus.ts';
 import { send, signed } from '../support/listening.ts';
 import { connect, textOf } from '../support/mcp-client.ts';
 import { size, some } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 /** What steers a terminal in tab-separated rows. */
 const inRows = (text: string) => steering(text.replaceAll('\t', ' '));
@@ -217,14 +216,10 @@ test('odd events are safe when a listener prints them, and when they are listed 
   const body = JSON.stringify({ events });
   const printed: Record<string, string> = {};
   for (const [name, words, tty] of [['people', '', 100] as const, ['machine', '--json', undefined] as const]) {
-    const ready = join(folder, `ready-${name}`);
-    const stop = new AbortController();
-    const argv = `webhook listen --port 0 --name ${name} --secret-file ${folder}/secret --ready-file ${ready} ${words}`;
-    const ended = run(argv, { env, signal: stop.signal, ...(tty && { tty }) });
-    await until(() => existsSync(ready));
-    expect(await send(JSON.parse(readFileSync(ready, 'utf8')).url, body, signed(body))).toBe(200);
-    stop.abort();
-    const { out, err } = await ended;
+    const argv = `webhook listen --port 0 --name ${name} --secret-file ${folder}/secret ${words}`;
+    const { ready, stop } = await serve(argv, { env, ...(tty && { tty }) });
+    expect(await send(ready.url, body, signed(body))).toBe(200);
+    const { out, err } = await stop();
     if (name === 'people') expect(inRows(out + err)).toBe(undefined);
     printed[name] = out.trimEnd();
   }

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
-import { type Outcome, run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { run, type Seen, serve, stub, temporaryFolder } from '../support/harness.ts';
 import {
   allFaults,
   createManualTimeouts,
@@ -160,24 +159,11 @@ long(
   },
 );
 
-/** Serves the sandbox in this process, until stopped. */
-async function served(folder: string, env: Record<string, string>) {
-  const stopping = new AbortController();
-  const ready = join(folder, 'ready.json');
-  const ended = run(`sandbox start --port 0 --ready-file ${ready}`, { env, signal: stopping.signal });
-  await until(() => existsSync(ready));
-  const stop = (): Promise<Outcome> => {
-    stopping.abort();
-    return ended;
-  };
-  return { url: String(JSON.parse(readFileSync(ready, 'utf8')).url), stop };
-}
-
 test('a served sandbox brings every event to targets that recover: in order, none lost, none again once taken', async () => {
   const bad = size(1, 2);
   const targets = await Promise.all(heard.map((fault) => targetWith(fault, bad)));
-  const { db, buy, env, folder } = await worldOf(targets);
-  const sandbox = await served(folder, env);
+  const { db, buy, env } = await worldOf(targets);
+  const sandbox = await serve('sandbox start --port 0', { env });
   expect((await buy(250)).code).toBe(0);
   expect((await buy(2000)).code).toBe(0);
   const simulated = await run('sandbox simulate --rate 40/s --for 500ms --seed one --json', { env });

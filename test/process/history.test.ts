@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
 import { size } from '../support/size.ts';
@@ -24,9 +24,9 @@ function readLines(folder: string): { response: { status: number }; _sotra: { id
 test('fifty processes that write at once lose no line, and share no id', async () => {
   const service = await servePages();
   const folder = temporaryFolder();
-  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const env = { ...service.env, SOTRA_DATA_DIR: folder };
   const [processes, pages] = [size(4, 50), 20];
-  const argv = `token positions base ${token} open --limit 1 --max ${pages} --format ndjson --quiet`.split(' ');
+  const argv = `token positions base ${token} open --limit 1 --max ${pages} --format ndjson --quiet`;
   const codes = await Promise.all(Array.from({ length: processes }, () => start(argv, env).ended));
   expect(new Set(codes)).toEqual(new Set([0]));
   const history = join(folder, 'history');
@@ -41,11 +41,10 @@ test('fifty processes that write at once lose no line, and share no id', async (
 test('processes that are killed leave whole lines, and those that write meanwhile lose none', async () => {
   const service = await servePages();
   const folder = temporaryFolder();
-  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const env = { ...service.env, SOTRA_DATA_DIR: folder };
   const pages = size(50, 90);
-  const argv = `token positions base ${token} open --limit 1 --max ${pages} --format ndjson --quiet`.split(' ');
+  const argv = `token positions base ${token} open --limit 1 --max ${pages} --format ndjson --quiet`;
   const begun = Array.from({ length: size(2, 20) }, () => start(argv, env));
-  onTestFinished(() => begun.forEach(({ child }) => void child.kill('SIGKILL')));
   const spared = start(argv, env);
   await until(() => service.requests.length > 20, 'the processes write');
   for (const { child } of begun) child.kill('SIGKILL');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, stub } from '../support/harness.ts';
 import { pourMegabytes } from '../support/hostile/faults.ts';
 import { start } from '../support/processes.ts';
 import { long, size, some } from '../support/size.ts';
@@ -73,12 +73,7 @@ long('a body of 100 MB is stopped at 64 MB; memory is bounded', async () => {
       sentMb = (response.socket?.bytesWritten ?? 0) / 2 ** 20;
     });
   });
-  const folder = temporaryFolder();
-  const { child, printed, ended } = start(['request', 'GET', '/large', '--json'], {
-    ...env,
-    SOTRA_CONFIG_DIR: folder,
-    SOTRA_DATA_DIR: folder,
-  });
+  const { child, printed, ended } = start('request GET /large --json', env);
   let peakMb = 0;
   const watch = setInterval(() => {
     peakMb = Math.max(peakMb, readPeakMb(child.pid));

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { secret, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
@@ -12,13 +12,6 @@ import { until } from '../support/until.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const swap = `--chain base --tx 0x${'5'.repeat(64)} --token ${wallet}`;
-
-/** Starts the built program with a folder of its own. */
-function startIn(folder: string, argv: readonly string[], env: Record<string, string> = {}) {
-  const one = start(argv, { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder });
-  onTestFinished(() => void one.child.kill('SIGKILL'));
-  return one;
-}
 
 /** Every option that takes a file; nobody writes to `{pipe}` or reads from it. Secrets are waited for five seconds. */
 const places = [
@@ -58,7 +51,10 @@ test.skipIf(process.platform !== 'linux').each(some(places, 2))(
     const folder = temporaryFolder();
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    const { child, printed, ended } = startIn(folder, line.replaceAll('{pipe}', pipe).split(' '), service.env);
+    const { child, printed, ended } = start(line.replaceAll('{pipe}', pipe), {
+      ...service.env,
+      SOTRA_DATA_DIR: folder,
+    });
     child.stdin.end();
     await until(() => child.exitCode !== null || filesOf(child.pid).includes(pipe));
     const signalledMs = performance.now();
@@ -180,7 +176,7 @@ test.each(some(forms, 1))('$argv comes whole through a pipe that is read a bit a
     response.setHeader('content-type', 'application/json');
     Readable.from(url.includes('/followers') ? page(url) : board()).pipe(response);
   });
-  const { child, printed, ended } = startIn(temporaryFolder(), argv.split(' '), env);
+  const { child, printed, ended } = start(argv, env);
   child.stdout.removeAllListeners('data').pause();
   const came = await digestOf(sips(child));
   expect([await ended, printed.err]).toEqual([0, '']);
@@ -194,7 +190,7 @@ long(
     const [file, ready] = [join(folder, 'secret'), join(folder, 'ready.json')];
     writeFileSync(file, `${secret}\n`, { mode: 0o600 });
     const argv = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready} --json`;
-    const { child, printed, ended } = startIn(folder, argv.split(' '));
+    const { child, printed, ended } = start(argv, { SOTRA_DATA_DIR: folder });
     child.stdout.pause();
     await until(() => existsSync(ready), 'the listener listens');
     const { url } = JSON.parse(readFileSync(ready, 'utf8'));

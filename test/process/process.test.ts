@@ -5,22 +5,16 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPort, run, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
 
-/** Starts the built program in a folder of its own; it ends with the test. */
-function begin(argv: string, folder = temporaryFolder(), more: Record<string, string> = {}) {
-  const one = start(argv.split(' '), { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...more });
-  onTestFinished(() => void one.child.kill('SIGKILL'));
-  return one;
-}
-
 test('--version and --help answer from the built program', async () => {
-  const version = begin('--version');
+  const version = start('--version');
   expect([await version.ended, version.printed]).toEqual([0, { out: '1.0.0\n', err: '' }]);
-  const help = begin('leaderboard list --help');
+  const help = start('leaderboard list --help');
   expect([await help.ended, help.printed.err]).toEqual([0, '']);
   expect(help.printed.out.replaceAll(/\s+/g, ' ')).toContain('a whole number from 1 to 250');
 });
@@ -37,7 +31,7 @@ test('an unbuilt clone says what to type, and exits 3', async () => {
 
 test('a served sandbox answers the tool and plain curl alike, refuses other names, and is gone after SIGTERM', async () => {
   const readyFile = join(temporaryFolder(), 'ready.json');
-  const { child, ended } = begin(`sandbox start --port 0 --ready-file ${readyFile}`);
+  const { child, ended } = start(`sandbox start --port 0 --ready-file ${readyFile}`);
   const ready = await until(() => (existsSync(readyFile) ? JSON.parse(readFileSync(readyFile, 'utf8')) : undefined));
   expect(ready).toMatchObject({ pid: child.pid, keys: ['sandbox-key-a', 'sandbox-key-b'] });
   expect(ready.controlToken.length).toBeGreaterThan(20);
@@ -66,7 +60,10 @@ test('a served sandbox answers the tool and plain curl alike, refuses other name
 
 test('sandbox start --detach returns once it answers, and the process that it names can be stopped', async () => {
   const data = join(temporaryFolder(), 'parent', 'data');
-  const { printed, ended } = begin('sandbox start --detach --port 0 --json', data, { SOTRA_API_KEY: 'a-key' });
+  const { printed, ended } = start('sandbox start --detach --port 0 --json', {
+    SOTRA_DATA_DIR: data,
+    SOTRA_API_KEY: 'a-key',
+  });
   expect(await ended).toBe(0);
   const ready = JSON.parse(printed.out);
   onTestFinished(() => {
@@ -111,4 +108,20 @@ test('files of the first commands are private to the user, whatever the umask', 
   const made = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /^(data|config)/.test(name));
   expect(made).toEqual(expect.arrayContaining(['config/config.json', 'data/own.db']));
   expect(made.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)).toEqual([]);
+});
+
+test('webhook events --wait prints the first event that fits, from a listener in another process', async () => {
+  const folder = temporaryFolder();
+  const { url } = await listen(folder);
+  const deliver = (id: string, type: string) => send(url, bodyOf(id, type), signed(bodyOf(id, type)));
+  await deliver('before', 'copyswap');
+  const waiting = start('webhook events --type copyswap --wait 60s --json', { SOTRA_DATA_DIR: folder });
+  for (let count = 0; waiting.child.exitCode === null; count += 1) {
+    await deliver(`other-${count}`, 'new-feed-item');
+    await deliver(`copy-${count}`, 'copyswap');
+  }
+  expect(await waiting.ended).toBe(0);
+  expect(JSON.parse(waiting.printed.out)).toMatchObject([
+    { eventType: 'copyswap', eventId: expect.stringMatching(/^copy-\d+$/) },
+  ]);
 });

@@ -94,7 +94,6 @@ test('the browser that --open starts gets the environment without the API key', 
     ['webhook', 'listen', '--port', '0', '--ui', '--open', '--secret-file', join(folder, 'secret')],
     { ...own, SOTRA_API_KEY: 'key-of-ours', BROWSER: program, OTHER: 'kept' },
   );
-  onTestFinished(() => void child.kill('SIGKILL'));
   await until(
     () => existsSync(told),
     () => `the browser: ${printed.err}`,

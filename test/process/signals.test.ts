@@ -29,11 +29,7 @@ function place(more: Record<string, string> = {}) {
   );
   writeFileSync(join(folder, 'comments.ndjson'), `${JSON.stringify(comment)}\n`);
   writeFileSync(join(folder, 'secret'), 'whsec_test\n');
-  const begin = (argv: string) => {
-    const one = start(argv.replaceAll('@/', `${folder}/`).split(' '), env);
-    onTestFinished(() => void one.child.kill('SIGKILL'));
-    return one;
-  };
+  const begin = (argv: string) => start(argv.replaceAll('@/', `${folder}/`), env);
   return { folder, env, begin };
 }
 

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
@@ -29,7 +28,7 @@ interface FloodReport {
  * time; then compares what happened with what was stored and forwarded.
  */
 async function flood(options: { trades: number; webhooks: number; killAt: readonly number[] }): Promise<FloodReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'sotra-flood-'));
+  const folder = temporaryFolder();
   const { trades, webhooks, killAt } = options;
   const taken: string[] = [];
   const once = new Set<string>();
@@ -63,68 +62,63 @@ async function flood(options: { trades: number; webhooks: number; killAt: readon
   };
   const [trader = '', follower = '', ...tokens] = manyAddresses(trades + 2);
   const db = openDb(sandbox.db);
-  try {
-    await run(`follow add ${follower} ${trader}`, { env });
-    const secrets: string[] = [];
-    for (let index = 0; index < webhooks; index += 1) {
-      const argv = `webhook register --url http://127.0.0.1:${port}/h${index} --wallet-addresses ${follower} --json --show-secrets`;
-      secrets.push(JSON.parse((await run(argv, { env })).out).secret);
-    }
-    writeFileSync(secretFile, `${secrets.join('\n')}\n`);
-    let listener = await listen();
-    for (let from = 0; from < trades; from += 50) {
-      const nowMs = Date.now();
-      const batch = tokens
-        .slice(from, from + 50)
-        .map((token, index) =>
-          liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 + index }, nowMs),
-        );
-      addLiveTrades(db, batch, nowMs);
-    }
-    const states = () =>
-      new Map(
-        db
-          .all<{ state: string; n: number }>('SELECT state, count(*) AS n FROM outbox GROUP BY state')
-          .map(({ state, n }) => [state, n]),
-      );
-    const deliveries = trades * webhooks;
-    for (const share of killAt) {
-      await until(() => (states().get('delivered') ?? 0) >= deliveries * share, `${share} of the deliveries`);
-      listener.child.kill('SIGKILL');
-      await listener.ended;
-      listener = await listen();
-    }
-    await until(() => (states().get('waiting') ?? 0) === 0, 'everything is delivered');
-    await until(() => once.size >= (states().get('delivered') ?? 0), 'everything is forwarded');
-    listener.child.kill('SIGTERM');
-    await listener.ended;
-    const stored = storedIds(folder);
-    const outOfOrder: string[] = [];
-    for (const { id } of db.all<{ id: number }>('SELECT id FROM webhook')) {
-      const happened = db
-        .all<{ id: string }>('SELECT id FROM event WHERE webhook_id = ? ORDER BY seq', [id])
-        .map((row) => row.id);
-      const own = new Set(happened);
-      for (const [name, list] of [
-        ['stored', stored],
-        ['forwarded', taken],
-      ] as const)
-        if (list.filter((each) => own.has(each)).join() !== happened.join()) outOfOrder.push(`webhook ${id} ${name}`);
-    }
-    return {
-      deliveries,
-      delivered: states().get('delivered') ?? 0,
-      failed: states().get('failed') ?? 0,
-      stored: new Set(stored).size,
-      storedTwice: stored.length - new Set(stored).size,
-      forwarded: once.size,
-      outOfOrder,
-    };
-  } finally {
-    db.close();
-    sandbox.child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+  onTestFinished(() => db.close());
+  await run(`follow add ${follower} ${trader}`, { env });
+  const secrets: string[] = [];
+  for (let index = 0; index < webhooks; index += 1) {
+    const argv = `webhook register --url http://127.0.0.1:${port}/h${index} --wallet-addresses ${follower} --json --show-secrets`;
+    secrets.push(JSON.parse((await run(argv, { env })).out).secret);
   }
+  writeFileSync(secretFile, `${secrets.join('\n')}\n`);
+  let listener = await listen();
+  for (let from = 0; from < trades; from += 50) {
+    const nowMs = Date.now();
+    const batch = tokens
+      .slice(from, from + 50)
+      .map((token, index) =>
+        liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 + index }, nowMs),
+      );
+    addLiveTrades(db, batch, nowMs);
+  }
+  const states = () =>
+    new Map(
+      db
+        .all<{ state: string; n: number }>('SELECT state, count(*) AS n FROM outbox GROUP BY state')
+        .map(({ state, n }) => [state, n]),
+    );
+  const deliveries = trades * webhooks;
+  for (const share of killAt) {
+    await until(() => (states().get('delivered') ?? 0) >= deliveries * share, `${share} of the deliveries`);
+    listener.child.kill('SIGKILL');
+    await listener.ended;
+    listener = await listen();
+  }
+  await until(() => (states().get('waiting') ?? 0) === 0, 'everything is delivered');
+  await until(() => once.size >= (states().get('delivered') ?? 0), 'everything is forwarded');
+  listener.child.kill('SIGTERM');
+  await listener.ended;
+  const stored = storedIds(folder);
+  const outOfOrder: string[] = [];
+  for (const { id } of db.all<{ id: number }>('SELECT id FROM webhook')) {
+    const happened = db
+      .all<{ id: string }>('SELECT id FROM event WHERE webhook_id = ? ORDER BY seq', [id])
+      .map((row) => row.id);
+    const own = new Set(happened);
+    for (const [name, list] of [
+      ['stored', stored],
+      ['forwarded', taken],
+    ] as const)
+      if (list.filter((each) => own.has(each)).join() !== happened.join()) outOfOrder.push(`webhook ${id} ${name}`);
+  }
+  return {
+    deliveries,
+    delivered: states().get('delivered') ?? 0,
+    failed: states().get('failed') ?? 0,
+    stored: new Set(stored).size,
+    storedTwice: stored.length - new Set(stored).size,
+    forwarded: once.size,
+    outOfOrder,
+  };
 }
 
 test('a listener that is killed, with a target that fails a third of the time, stores each event once and forwards all in order', async () => {
@@ -163,8 +157,7 @@ long(
     await until(() => first.child.exitCode !== null || first.child.signalCode !== null, 'the sandbox ends');
     rmSync(join(folder, 'ready.json'));
     down = false;
-    const second = await serve(folder, ['--empty']);
-    onTestFinished(() => void second.child.kill('SIGKILL'));
+    await serve(folder, ['--empty']);
     const state = () => db.get<{ state: string }>('SELECT state FROM outbox')?.state;
     await until(() => state() === 'delivered', 'the delivery after the restart');
     const ids = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import type { Transport } from '../../src/client/transport.ts';
 import type { Io, Sink } from '../../src/lib/io.ts';
 import { openSandbox } from '../../src/sandbox/serve/answer.ts';
 import { copyDemo } from './demo.ts';
+import { until } from './until.ts';
 
 export interface Outcome {
   out: string;
@@ -122,6 +123,29 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   };
   const code = await runProgram(words, io);
   return { ...printed, code };
+}
+
+/** A command that serves until it is stopped, in this process, and what its ready file holds: nothing if it ended before; `shown` is what it printed on stderr so far. */
+export async function serve(argv: string | readonly string[], options: RunOptions = {}) {
+  const file = join(temporaryFolder(), 'ready.json');
+  const stopping = new AbortController();
+  const shown = { err: '' };
+  const onErr = (text: string) => {
+    shown.err += text;
+  };
+  const words = [...(typeof argv === 'string' ? argv.split(' ').filter(Boolean) : argv), '--ready-file', file];
+  const ended = run(words, { signal: stopping.signal, ...options, onErr });
+  let isOver = false;
+  ended.then(() => {
+    isOver = true;
+  });
+  const stop = () => {
+    stopping.abort();
+    return ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  await until(() => existsSync(file) || isOver);
+  return { ready: isOver ? undefined : JSON.parse(readFileSync(file, 'utf8')), file, shown, ended, stop };
 }
 
 function isRunning(pid: number): boolean {

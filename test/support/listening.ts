@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { type RunOptions, run } from './harness.ts';
-import { until } from './until.ts';
+import { type RunOptions, serve } from './harness.ts';
+
+type Served = Awaited<ReturnType<typeof serve>>;
 
 export const secret = 'whsec_test';
 
@@ -15,30 +15,13 @@ export async function listen(
   env: Record<string, string> = {},
   clock: Pick<RunOptions, 'now' | 'skipWaits'> = {},
 ) {
-  const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
+  const file = join(folder, 'secret');
   writeFileSync(file, secrets, { mode: 0o600 });
-  const stopping = new AbortController();
-  const words = `webhook listen --secret-file ${file} --ready-file ${ready}`;
   const given = typeof more === 'string' ? more.split(' ').filter(Boolean) : more;
-  const argv = [...words.split(' '), ...(given.includes('--port') ? [] : ['--port', '0']), ...given];
-  const shown = { err: '' };
-  const onErr = (text: string) => {
-    shown.err += text;
-  };
-  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder, ...env }, signal: stopping.signal, onErr, ...clock });
-  let early: { code: number; err: string } | undefined;
-  ended.then((outcome) => {
-    early = outcome;
-  });
-  await until(() => existsSync(ready) || early !== undefined);
-  if (early !== undefined) return { url: '', ui: '', stop: async () => ended, shown };
-  const { url, ui = '' } = JSON.parse(readFileSync(ready, 'utf8'));
-  const stop = async () => {
-    stopping.abort();
-    return ended;
-  };
-  onTestFinished(async () => void (await stop()));
-  return { url, ui, stop, shown };
+  const port = given.includes('--port') ? [] : ['--port', '0'];
+  const argv = ['webhook', 'listen', '--secret-file', file, ...port, ...given];
+  const { ready, stop, shown } = await serve(argv, { env: { SOTRA_DATA_DIR: folder, ...env }, ...clock });
+  return { url: '', ui: '', ...ready, stop, shown } as { url: string; ui: string } & Pick<Served, 'stop' | 'shown'>;
 }
 
 export function bodyOf(id: string, type = 'new-feed-item'): string {

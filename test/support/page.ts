@@ -1,12 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parseTime } from '../../src/api/duration.ts';
 import { tryParseJson } from '../../src/api/json.ts';
 import { copyDemo } from './demo.ts';
-import { openPort, run, temporaryFolder } from './harness.ts';
-import { until } from './until.ts';
+import { openPort, serve, temporaryFolder } from './harness.ts';
 
 /** What a command that serves a page wrote to its ready file. */
 export interface ServedPage {
@@ -25,25 +23,14 @@ export async function startPage(
 ): Promise<ServedPage> {
   const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
   const argv = typeof line === 'string' ? line.split(' ') : line;
-  const [ready, stopping] = [join(folder, `ready-${Math.random()}`), new AbortController()];
   const own = { SOTRA_DATA_DIR: folder, ...env };
   // A sandbox finds a copy of the world that it would make.
   const asOf = argv[argv.indexOf('--as-of') + 1];
   if (argv[0] === 'sandbox' && !argv.includes('--empty'))
     copyDemo(join(folder, 'sandbox.db'), argv.includes('--as-of') ? Number(parseTime(asOf ?? '')) : Date.now());
-  const ended = run([...argv, '--ready-file', ready], { env: own, signal: stopping.signal });
-  let early: { err: string } | undefined;
-  ended.then((outcome) => {
-    early = outcome;
-  });
-  onTestFinished(async () => {
-    stopping.abort();
-    await ended;
-  });
-  await until(() => existsSync(ready) || early !== undefined);
-  if (early !== undefined) throw new Error(early.err);
-  const told = JSON.parse(readFileSync(ready, 'utf8'));
-  return { ...told, env: { SOTRA_API_KEY: 'sandbox-key-a', ...own, ...(told.url && { SOTRA_BASE_URL: told.url }) } };
+  const { ready, shown } = await serve(argv, { env: own });
+  if (ready === undefined) throw new Error(shown.err);
+  return { ...ready, env: { SOTRA_API_KEY: 'sandbox-key-a', ...own, ...(ready.url && { SOTRA_BASE_URL: ready.url }) } };
 }
 
 /** The header with which a page asks, in exchange for the code in its address. */

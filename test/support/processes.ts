@@ -3,11 +3,17 @@ import { createHash, randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { temporaryFolder } from './harness.ts';
 import { until } from './until.ts';
 
-/** Starts the built program; its output is collected. */
-export function start(argv: readonly string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [program, ...argv], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+/** Starts the built program with a data folder of its own unless `env` names one; its output is collected, and it ends with the test. */
+export function start(line: string | readonly string[], env: Record<string, string> = {}) {
+  const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
+  const own = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const argv = typeof line === 'string' ? line.split(' ') : line;
+  const child = spawn(process.execPath, [program, ...argv], { env: { ...own, ...env } });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const printed = { out: '', err: '' };
   child.stdout.on('data', (text) => {
     printed.out += text;
@@ -26,10 +32,8 @@ export async function serve(
 ): Promise<{ url: string; db: string; child: ChildProcess }> {
   const [ready, db] = [join(folder, 'ready.json'), join(folder, 'sandbox.db')];
   const own = more.includes('--db') ? [] : ['--db', db];
-  const { child, printed } = start(['sandbox', 'start', '--port', '0', ...own, '--ready-file', ready, ...more], {
-    SOTRA_DATA_DIR: folder,
-    SOTRA_CONFIG_DIR: folder,
-  });
+  const argv = ['sandbox', 'start', '--port', '0', ...own, '--ready-file', ready, ...more];
+  const { child, printed } = start(argv, { SOTRA_DATA_DIR: folder });
   await until(() => existsSync(ready) || child.exitCode !== null, 'the sandbox answers');
   if (child.exitCode !== null) throw new Error(printed.err);
   return { url: JSON.parse(readFileSync(ready, 'utf8')).url, db, child };

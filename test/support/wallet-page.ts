@@ -1,34 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
-import { onTestFinished } from 'vitest';
 import { complaintsOf, openBrowser } from './browser.ts';
-import { type Outcome, type RunOptions, run, temporaryFolder } from './harness.ts';
+import { type RunOptions, serve } from './harness.ts';
 import { evmTrader, solanaTrader } from './traders.ts';
-import { until } from './until.ts';
 
 /** A command that signs in the browser, in this process: the address of its page, what it said so far, and its end. */
 export async function startSigning(argv: readonly string[], options: RunOptions = {}) {
-  const ready = join(temporaryFolder(), 'ready');
-  const stopping = new AbortController();
-  const shown = { err: '' };
-  const onErr = (text: string) => {
-    shown.err += text;
-  };
-  const ended = run([...argv, '--ready-file', ready], { signal: stopping.signal, ...options, onErr });
-  let early: Outcome | undefined;
-  ended.then((outcome) => {
-    early = outcome;
-  });
-  onTestFinished(async () => {
-    stopping.abort();
-    await ended;
-  });
-  await until(() => existsSync(ready) || early !== undefined);
-  const ui: string = early === undefined ? JSON.parse(readFileSync(ready, 'utf8')).ui : '';
-  return { ui, ended, shown, ready, stop: () => stopping.abort() };
+  const { ready, file, ended, shown, stop } = await serve(argv, options);
+  return { ui: String(ready?.ui ?? ''), ended, shown, ready: file, stop };
 }
 
 /** A wallet of a test: what it offers, and what it does when it is asked to connect or to sign. */

@@ -1,63 +1,46 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { ask, sendRaw, serveSandbox } from '../../support/served.ts';
 
-const execute = promisify(execFile);
 const cat = '0x00000000000000000000000000000000000000c1';
 const nobody = '11111111-2222-4333-8444-555555555555';
-const key = ['-H', 'Authorization: Bearer sandbox-key-a'];
-const json = ['-H', 'Content-Type: application/json'];
 
-/** What curl shows of one request to an empty sandbox: the status and the body. */
-async function curl(url: string, ...argv: string[]): Promise<[status: number, body: unknown]> {
-  const { stdout } = await execute('curl', ['-s', '-w', '\n%{http_code}', ...argv, url]);
-  const end = stdout.lastIndexOf('\n');
-  return [Number(stdout.slice(end + 1)), JSON.parse(stdout.slice(0, end))];
-}
-
-test('curl gets 400 with the name of the field for input that the document does not allow', async () => {
-  const { url } = await serveSandbox({ kind: 'empty' });
-  const refused = async (field: string, path: string, ...argv: string[]) => {
-    const [status, body] = await curl(url + path, ...key, ...argv);
-    expect([path, status]).toEqual([path, 400]);
-    expect(Object.keys(body as object)).toEqual(['error']);
-    expect((body as { error: string }).error).toMatch(new RegExp(`^${field}\\b`));
-  };
-  await refused('limit', '/v2/leaderboard?limit=999');
-  await refused('timeframe', '/v2/leaderboard?timeframe=8d');
-  await refused('status', `/v1/tokens/base/${cat}/positions/ajar`);
-  await refused('chain', `/v1/tokens/narnia/${cat}/positions/open`);
-  await refused('identifier', '/v1/addresses/not-an-address/profile');
-  const hook = JSON.stringify({ destinationUrl: 'ftp://x', walletAddresses: [cat] });
-  await refused('destinationUrl', '/v1/webhooks/feed', '-X', 'POST', ...json, '-d', hook);
-  await refused('name', `/v1/profiles/${cat}/name`, '-X', 'PUT', ...json, '-d', '{"name":"no"}');
-  await refused('transactionHash', '/v1/swap-comments', '-X', 'POST', ...json, '-d', '{}');
-  await refused('body', `/v1/profiles/${cat}/name`, '-X', 'PUT', ...json, '-d', '{"name":');
+test.each<[field: string, method: string, path: string, body?: string]>([
+  ['limit', 'GET', '/v2/leaderboard?limit=999'],
+  ['timeframe', 'GET', '/v2/leaderboard?timeframe=8d'],
+  ['status', 'GET', `/v1/tokens/base/${cat}/positions/ajar`],
+  ['chain', 'GET', `/v1/tokens/narnia/${cat}/positions/open`],
+  ['identifier', 'GET', '/v1/addresses/not-an-address/profile'],
+  ['destinationUrl', 'POST', '/v1/webhooks/feed', `{"destinationUrl":"ftp://x","walletAddresses":["${cat}"]}`],
+  ['name', 'PUT', `/v1/profiles/${cat}/name`, '{"name":"no"}'],
+  ['transactionHash', 'POST', '/v1/swap-comments', '{}'],
+  ['body', 'PUT', `/v1/profiles/${cat}/name`, '{"name":'],
+])('a %s that the document does not allow is 400 by its name: %s %s', async (field, method, path, body) => {
+  const answer = await ask(await serveSandbox({ kind: 'empty' }), method, path, body === undefined ? {} : { body });
+  expect(answer).toEqual({ status: 400, body: { error: expect.stringMatching(new RegExp(`^${field}\\b`)) } });
 });
 
-test('curl gets 401 without a key and with one that nobody knows', async () => {
-  const { url } = await serveSandbox({ kind: 'empty' });
-  const missing = { error: 'missing API key: send Authorization: Bearer <key>' };
-  expect(await curl(`${url}/v2/leaderboard`)).toEqual([401, missing]);
-  const wrong = ['-H', 'Authorization: Bearer guess'];
-  expect(await curl(`${url}/v2/leaderboard`, ...wrong)).toEqual([401, { error: 'unknown API key' }]);
+test('a request without a key, and with one that nobody knows, is 401', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const missing = { status: 401, body: { error: 'missing API key: send Authorization: Bearer <key>' } };
+  const unknown = { status: 401, body: { error: 'unknown API key' } };
+  expect(await ask(service, 'GET', '/v2/leaderboard', { key: null })).toEqual(missing);
+  expect(await ask(service, 'GET', '/v2/leaderboard', { key: 'guess' })).toEqual(unknown);
   // These sections need no key, and an answer that is kept is not for a header that is wrong.
-  expect((await curl(`${url}/v1/leaderboard`))[0]).toBe(200);
-  expect(await curl(`${url}/v1/leaderboard`, '-H', 'Authorization: undefined')).toEqual([401, missing]);
-  expect(await curl(`${url}/v1/leaderboard`, ...wrong)).toEqual([401, { error: 'unknown API key' }]);
+  expect((await ask(service, 'GET', '/v1/leaderboard', { key: null })).status).toBe(200);
+  const odd = await fetch(`${service.url}/v1/leaderboard`, { headers: { authorization: 'undefined' } });
+  expect({ status: odd.status, body: await odd.json() }).toEqual(missing);
+  expect(await ask(service, 'GET', '/v1/leaderboard', { key: 'guess' })).toEqual(unknown);
 });
 
-test('curl gets 404 for a UUID that nothing has: profile, position, comment, webhook', async () => {
-  const { url } = await serveSandbox({ kind: 'empty' });
-  const get = async (path: string, ...argv: string[]) => (await curl(url + path, ...key, ...argv))[0];
-  expect(await get(`/v1/addresses/${nobody}/profile`)).toBe(404);
-  expect(await get(`/v1/position/${nobody}`)).toBe(404);
-  const intent = JSON.stringify({ tokenAddress: cat, chain: 'base', actorAddress: cat });
-  expect(await get(`/v1/swap-comment/${nobody}/copyswap`, '-X', 'POST', ...json, '-d', intent)).toBe(404);
-  const addresses = JSON.stringify({ walletAddresses: [cat] });
-  expect(await get(`/v1/webhooks/feed/${nobody}`, '-X', 'PUT', ...json, '-d', addresses)).toBe(404);
-  expect(await get('/v1/nothing')).toBe(404);
+test.each<[method: string, path: string, body?: string]>([
+  ['GET', `/v1/addresses/${nobody}/profile`],
+  ['GET', `/v1/position/${nobody}`],
+  ['POST', `/v1/swap-comment/${nobody}/copyswap`, `{"tokenAddress":"${cat}","chain":"base","actorAddress":"${cat}"}`],
+  ['PUT', `/v1/webhooks/feed/${nobody}`, `{"walletAddresses":["${cat}"]}`],
+  ['GET', '/v1/nothing'],
+])('%s %s is 404', async (method, path, body) => {
+  const answer = await ask(await serveSandbox({ kind: 'empty' }), method, path, body === undefined ? {} : { body });
+  expect(answer.status).toBe(404);
 });
 
 test.each([

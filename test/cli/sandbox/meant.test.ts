@@ -1,23 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { until } from '../../support/until.ts';
+import { expect, test } from 'vitest';
+import { answering, run, serve, temporaryFolder } from '../../support/harness.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const trade = `sandbox trade --chain base --trader ${trader} --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --side buy --amount 5 --usd 10`;
 
-async function serve(env: Record<string, string>, db: string): Promise<string> {
-  const ready = join(temporaryFolder(), 'ready.json');
-  const stopping = new AbortController();
-  const line = `sandbox start --empty --port 0 --db ${db} --ready-file ${ready} --json`;
-  const ended = run(line, { env, signal: stopping.signal });
-  await until(() => existsSync(ready));
-  onTestFinished(async () => {
-    stopping.abort();
-    await ended;
-  });
-  return JSON.parse((await run(`sandbox stop --ready-file ${ready} --dry-run --json`, { env })).out).url;
+async function serveSandbox(env: Record<string, string>, db: string): Promise<string> {
+  const { ready } = await serve(`sandbox start --empty --port 0 --db ${db}`, { env });
+  return ready.url;
 }
 
 const tradesOf = async (argv: string, env: Record<string, string>) =>
@@ -26,7 +17,7 @@ const tradesOf = async (argv: string, env: Record<string, string>) =>
 test('with the base URL of a served sandbox a trade happens there, by flag, variable and context', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
   const db = join(temporaryFolder(), 'served.db');
-  const url = await serve(env, db);
+  const url = await serveSandbox(env, db);
   expect((await run(`${trade} --base-url ${url}`, { env })).code).toBe(0);
   expect((await run(trade, { env: { ...env, SOTRA_BASE_URL: url } })).code).toBe(0);
   await run(`context set local --base-url ${url}`, { env });
@@ -76,7 +67,7 @@ test('a base URL of anything else is refused with the way out, and nothing happe
       `error: ${other.url} is not a sandbox that is served from this data folder\n${hint}`,
     ]);
   }
-  const inMemory = await serve(env, ':memory:');
+  const inMemory = await serveSandbox(env, ':memory:');
   expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its world in memory');
   expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
   expect(other.requests).toEqual([]);

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, serve, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,25 +14,10 @@ const authorization = 'Bearer sandbox-key-a';
 async function started(flags = '') {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const file = join(folder, 'ready.json');
-  const stopping = new AbortController();
-  let printed = '';
-  const ended = run(`sandbox start --port 0 --empty --ready-file ${file} ${flags}`, {
-    env,
-    signal: stopping.signal,
-    onErr: (text) => {
-      printed += text;
-    },
-  });
-  onTestFinished(async () => {
-    stopping.abort();
-    await ended;
-  });
-  await until(() => (existsSync(file) ? true : undefined));
-  const ready = JSON.parse(readFileSync(file, 'utf8'));
+  const { ready, file, ended, shown } = await serve(`sandbox start --port 0 --empty ${flags}`, { env });
   const get = (path: string, headers: Record<string, string> = { authorization }) =>
     fetch(ready.url + path, { headers });
-  return { env, ready, file, ended, get, printed: () => printed };
+  return { env, ready, file, ended, get, printed: () => shown.err };
 }
 
 test.each([
@@ -138,7 +123,7 @@ test('sandbox stop ends a served sandbox, and what would only look like it is le
   expect([elsewhere.code, elsewhere.err]).toEqual([5, expect.stringContaining('served at http://127.0.0.1:9\n')]);
   const other = await serveSandbox({ kind: 'empty' });
   const claim = join(env.SOTRA_DATA_DIR, 'claim.json');
-  await (await import('node:fs/promises')).writeFile(claim, JSON.stringify({ ...ready, url: other.url }));
+  writeFileSync(claim, JSON.stringify({ ...ready, url: other.url }));
   expect((await stop(`--ready-file ${claim}`)).code).toBe(5);
   expect((await stop('--dry-run --json')).out).toContain('"stopped": false');
   expect((await get('/v2/leaderboard')).status).toBe(200);
@@ -156,7 +141,6 @@ test('of two served sandboxes the one that is named is stopped', async () => {
   const first = await started();
   const second = run('sandbox start --port 0 --empty --db :memory:', { env: first.env });
   const files = join(first.env.SOTRA_DATA_DIR, 'served');
-  const { readdirSync } = await import('node:fs');
   await until(() => (readdirSync(files).length === 2 ? true : undefined));
   const both = await run('sandbox stop', { env: first.env });
   expect([both.code, both.err]).toEqual([2, expect.stringContaining('several sandboxes are served: ')]);

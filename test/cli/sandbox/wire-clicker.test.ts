@@ -2,7 +2,7 @@ import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBrowser, tableRows } from '../../support/browser.ts';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, serve, temporaryFolder } from '../../support/harness.ts';
 import { connect, textOf } from '../../support/mcp-client.ts';
 import { startPage } from '../../support/page.ts';
 
@@ -92,17 +92,9 @@ test('the table, agents and the page show that nothing of it is held or gained',
 test('the form holds for the run: the next start without it answers as the document says', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const amountsAfter = async (flags: string) => {
-    const stopping = new AbortController();
-    let ready: (() => void) | undefined;
-    const listening = new Promise<void>((resolve) => {
-      ready = resolve;
-    });
-    const onErr = (text: string) => void (text.includes('listens on') && ready?.());
-    const ended = run(`sandbox start --port 0 ${flags}`, { env, signal: stopping.signal, onErr });
-    await Promise.race([listening, ended]);
+    const { stop } = await serve(`sandbox start --port 0 ${flags}`, { env });
     const { out } = await run('--sandbox token positions hyperliquid ETH closed --limit 50 --json', { env });
-    stopping.abort();
-    await ended;
+    await stop();
     return (JSON.parse(out) as { metadata: { positionAmount: number } }[]).map((card) => card.metadata.positionAmount);
   };
   const clicker = await amountsAfter('--wire clicker');

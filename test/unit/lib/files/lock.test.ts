@@ -51,7 +51,6 @@ test('a store whose owner was killed is free before the dead process was waited 
   process.kill(pid, 'SIGKILL');
   await until(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')), 'it is dead');
   const next = start(argv, env);
-  onTestFinished(() => void next.child.kill('SIGKILL'));
   await until(() => next.printed.err.includes('Listening') || next.child.exitCode !== null, 'it listens');
   expect(next.printed.err).toContain('Listening on');
 });
