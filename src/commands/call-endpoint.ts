@@ -87,10 +87,8 @@ async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGen
 }
 
 /** Errors: `usage` if an option asks for another form of output at the same time. */
-function asksChart(typed: Typed, { format, jq, columns }: GlobalOptions): boolean {
+function asksChart(typed: Typed, { format = 'table' }: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
-  const isTable = format === undefined || format === 'table';
-  const rival = !isTable ? `${format} output` : jq !== undefined ? '--jq' : columns && '--columns';
-  if (rival === undefined) return true;
-  throw usageError(`option '--chart' cannot be used with option '${rival}'`, 'Omit one of them.');
+  if (format === 'table') return true;
+  throw usageError(`option '--chart' cannot be used with ${format} output`, 'Omit one of them.');
 }

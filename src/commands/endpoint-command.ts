@@ -54,4 +54,4 @@ function isWalked({ paging }: Endpoint): boolean {
   return paging !== undefined && paging.kind !== 'limit';
 }
 
-export const chartParam = option.flag('draw a chart instead of the table');
+export const chartParam = option.flag('draw a chart instead of the table', { conflicts: ['jq', 'columns'] });

@@ -1,11 +1,9 @@
-import { z } from 'zod';
 import { textProblem } from '../../api/address.ts';
 import type { Chain } from '../../api/chain.ts';
 import { commentTextKind } from '../../api/comment.ts';
 import { chainKind, layouts } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
-import { text } from '../../api/kind.ts';
-import { kindSchema } from '../../api/kind-schema.ts';
+import { checkValue, choice, type Kind, text } from '../../api/kind.ts';
 import { showUnseen } from '../../api/safe-text.ts';
 import {
   commentProblem,
@@ -102,13 +100,6 @@ export interface CommentLine {
   signed?: SignedComment | undefined;
 }
 
-const lineSchema = z.object({
-  chain: kindSchema(chainKind),
-  transactionHash: kindSchema(text()),
-  tokenAddress: kindSchema(text()),
-  commentText: kindSchema(text()),
-});
-
 const maxProblemsShown = 5;
 
 /** The comments of an NDJSON file, all checked, signatures too. Errors: `usage` naming the bad lines before any key is asked for. */
@@ -140,13 +131,14 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
 
 /** A comment, signed or not. */
 async function readCommentLine(json: string): Promise<Omit<CommentLine, 'line'> | { problem: string }> {
-  const value = tryParseJson(json);
+  const value = withFullNames(tryParseJson(json));
   const isSigned = isObject(value) && typeof value['signature'] === 'string';
-  const read = isSigned ? readSigned(value) : readFields<TextFields>(lineSchema, withFullNames(value));
-  if ('problem' in read) return read;
-  const signed = isSigned ? (read.data as SignedComment) : undefined;
-  const problem = commentProblem(read.data) ?? (signed && (await signedProblem(signed)));
-  return problem === undefined ? { fields: read.data, signed } : { problem };
+  const wrong = findWrongField(isSigned ? signedKinds : fieldKinds, value);
+  if (wrong !== undefined) return { problem: wrong };
+  const fields = value as TextFields;
+  const signed = isSigned ? (value as unknown as SignedComment) : undefined;
+  const problem = commentProblem(fields) ?? (signed && (await signedProblem(signed)));
+  return problem === undefined ? { fields, signed } : { problem };
 }
 
 /** A comment that may name its fields like the options: `tx`, `token` and `text`. */
@@ -177,31 +169,33 @@ export interface SignedComment extends TextFields, TextForm {
   signerAddress: string;
 }
 
-const signedSchema = z.looseObject({
-  message: z.string(),
-  layout: z.enum(layouts),
-  serviceName: z.string(),
-  chain: kindSchema(chainKind),
-  tokenAddress: z.string(),
-  transactionHash: z.string(),
-  commentText: kindSchema(commentTextKind),
-  signature: z.string(),
-  signerAddress: z.string(),
-});
+const fieldKinds: Readonly<Record<keyof TextFields, Kind>> = {
+  chain: chainKind,
+  transactionHash: text(),
+  tokenAddress: text(),
+  commentText: text(),
+};
 
-/** A JSON value as data of a schema, or which field is missing or wrong. */
-function readFields<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { problem: string } {
-  if (!isObject(value)) return { problem: 'is not a JSON object' };
-  const { success, data, error } = schema.safeParse(value);
-  if (success) return { data };
-  const [issue] = error.issues;
-  const field = String(issue?.path[0]);
-  if (value[field] === undefined) return { problem: `${field} is missing` };
-  return { problem: `${field} ${JSON.stringify(value[field])}: ${issue?.message}` };
+const signedKinds: Readonly<Record<keyof SignedComment, Kind>> = {
+  message: text(),
+  layout: choice(layouts),
+  serviceName: text(),
+  ...fieldKinds,
+  commentText: commentTextKind,
+  signature: text(),
+  signerAddress: text(),
+};
+
+/** Which field of a JSON value is missing or wrong; `undefined` if none is. */
+function findWrongField(kinds: Readonly<Record<string, Kind>>, value: unknown): string | undefined {
+  if (!isObject(value)) return 'is not a JSON object';
+  for (const [field, kind] of Object.entries(kinds)) {
+    const problem = checkValue(kind, value[field]);
+    if (value[field] === undefined) return `${field} is missing`;
+    if (problem !== undefined) return `${field} ${JSON.stringify(value[field])}: ${problem.message}`;
+  }
+  return undefined;
 }
-
-/** The signed comment in a JSON value, or which field is missing or wrong. */
-export const readSigned = (value: unknown) => readFields<SignedComment>(signedSchema, value);
 
 /** Why a signed comment must not be sent: its text does not match its fields, or its signature is not valid. */
 export async function signedProblem(signed: SignedComment): Promise<string | undefined> {
@@ -228,8 +222,8 @@ export function checkForm(name: string, signed: SignedComment, { serviceName, la
 export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
   const text = await readText(file, io);
   const name = file === '-' ? 'stdin' : file;
-  const hint = `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`;
-  const read = readSigned(tryParseJson(text));
-  if ('data' in read) return read.data;
-  throw usageError(`${name}: ${read.problem}`, hint);
+  const value = tryParseJson(text);
+  const wrong = findWrongField(signedKinds, value);
+  if (wrong === undefined) return value as unknown as SignedComment;
+  throw usageError(`${name}: ${wrong}`, `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`);
 }

@@ -50,14 +50,8 @@ interface Place {
   number: number;
 }
 
-interface NumberedEntry extends Place {
-  entry: BulkEntry;
-  bytes: number;
-}
-
-interface BadEntry extends Place {
-  problem: string;
-}
+type NumberedEntry = Place & { entry: BulkEntry; bytes: number };
+type BadEntry = Place & { problem: string };
 
 /** What goes in one request. */
 type Batch = readonly NumberedEntry[];
@@ -66,11 +60,11 @@ type Batch = readonly NumberedEntry[];
 const maxProfiles = 5000;
 
 /**
- * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` if entries
- * cannot be sent (warnings and details list them); the error of the first failed request, or `partial` if others succeeded before it.
+ * Checks a file of entries, writes what undoes it, then sends it, request after request. Errors: `usage` if entries cannot be sent (warnings
+ * and details list them); the error of the first failed request, or `partial` if others succeeded before it.
  */
 export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
-  const undoPath = await chooseUndoPath(undoFile, file, context);
+  const undoPath = chooseUndoPath(undoFile, file, context);
   const entries = await readGoodEntries(file, fromLine, context);
   const batches = splitBatches(entries);
   const [first] = batches;
@@ -89,7 +83,8 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   }
   if (report !== undefined) await confirmReplace('--report', report, context);
   const reportFile = await openOutput('--report', report, [file]);
-  const upload: Upload = { file, batches, undo: { path: undoPath, requests: 0 }, requestIds: [] };
+  writeUndoFile(undoPath, batches);
+  const upload: Upload = { file, batches, undoPath, requestIds: [] };
   const profiles = await sendBatches(upload, context).catch(async (thrown: unknown) => {
     await writeFollowReport(reportFile, upload, toSotraError(thrown));
     throw explainFailure(thrown, upload);
@@ -106,25 +101,21 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
 interface Upload {
   file: string;
   batches: readonly Batch[];
-  /** How many requests the file undoes: one more than were applied while one is under way. */
-  undo: { path: string; requests: number };
+  undoPath: string;
   /** One for each request that succeeded. */
   requestIds: (string | null)[];
 }
 
 /** The profiles that were followed or unfollowed, in the order of mention. */
-async function sendBatches({ batches, undo, requestIds }: Upload, context: Context): Promise<Map<string, Profile>> {
+async function sendBatches({ batches, requestIds }: Upload, context: Context): Promise<Map<string, Profile>> {
   const progress = await showProgress(context, { silent: batches.length === 1 });
   const profiles = new Map<string, Profile>();
   const all = batches.reduce((sum, { length }) => sum + length, 0);
-  const reversals = batches.map(writeReversals);
   let [sent, lastStep] = [0, -1];
   try {
-    for (const [index, batch] of batches.entries()) {
-      if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
+    for (const batch of batches) {
+      if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted', { outcome: 'unsent' });
       const entries = batch.map(({ entry }) => entry);
-      writeUndoFile(undo.path, reversals.slice(0, index + 1));
-      undo.requests = index + 1;
       const { data, requestId = null } = await context.client.call(bulkEndpoint, { entries });
       requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
@@ -139,7 +130,6 @@ async function sendBatches({ batches, undo, requestIds }: Upload, context: Conte
   }
 }
 
-/** Failures after which the service may have applied the request. */
 const uncertainCodes: readonly ErrorCode[] = [
   'network',
   'timeout',
@@ -149,6 +139,11 @@ const uncertainCodes: readonly ErrorCode[] = [
   'interrupted',
 ];
 
+/** Whether the service may have applied the request that failed. */
+function isUncertain({ code, outcome }: SotraError): boolean {
+  return outcome !== 'unsent' && uncertainCodes.includes(code);
+}
+
 /** The outcome of each entry, one JSON object a line; `failed` is the error of the request after the applied ones. */
 async function writeFollowReport(
   report: FileHandle | undefined,
@@ -156,7 +151,7 @@ async function writeFollowReport(
   failed: SotraError | undefined,
 ): Promise<void> {
   if (report === undefined) return;
-  const failedStatus = failed !== undefined && uncertainCodes.includes(failed.code) ? 'unknown' : 'failed';
+  const failedStatus = failed !== undefined && isUncertain(failed) ? 'unknown' : 'failed';
   for (const [index, batch] of batches.entries()) {
     const error = index === requestIds.length ? failed : undefined;
     const status = index < requestIds.length ? 'applied' : error === undefined ? 'not-sent' : failedStatus;
@@ -169,31 +164,30 @@ async function writeFollowReport(
 }
 
 /** The error, with the number of applied entries and how to continue or undo. */
-function explainFailure(thrown: unknown, { file, batches, undo, requestIds }: Upload): SotraError {
+function explainFailure(thrown: unknown, { file, batches, undoPath, requestIds }: Upload): SotraError {
   const error = toSotraError(thrown);
   const sent = requestIds.length;
-  const mayBeApplied = undo.requests > sent && uncertainCodes.includes(error.code);
-  if (undo.requests > sent && !mayBeApplied) writeUndoFile(undo.path, batches.slice(0, sent).map(writeReversals));
-  const undoFile = existsSync(undo.path) ? undo.path : null;
-  const [{ number: start, unit } = { number: 1, unit: 'line' as const }] = batches[0] ?? [];
-  const [from, to] = [batches[sent]?.[0]?.number ?? start, batches[sent]?.at(-1)?.number ?? start];
-  const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
+  const failed = batches[sent] ?? [];
+  const mayBeApplied = isUncertain(error);
+  const undone = batches.slice(0, sent + Number(mayBeApplied));
+  writeUndoFile(undoPath, undone);
+  const undoFile = undone.length > 0 ? undoPath : null;
+  const unit = failed[0]?.unit ?? 'line';
   const units = unit === 'entry' ? 'entries' : 'lines';
+  const [start, from, to] = [batches[0]?.[0]?.number, failed[0]?.number, failed.at(-1)?.number];
+  const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
   const before = sent === 0 ? '' : `; ${units} ${start} to ${applied} are applied`;
   const untouched = sent === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
   const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
   const proceed = `Continue with ${writeBulkCommand(file)} --from-line ${from}`;
-  return new SotraError(
-    sent === 0 || error.code === 'interrupted' ? error.code : 'partial',
-    writeMessage(error) + before + after,
-    {
-      hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeBulkCommand(undoFile)}`,
-      status: error.status,
-      requestId: error.requestId,
-      cause: thrown,
-      details: { appliedThrough: applied, failedFrom: from, failedTo: to, mayBeApplied, undoFile },
-    },
-  );
+  const code = sent === 0 || error.code === 'interrupted' ? error.code : 'partial';
+  return new SotraError(code, writeMessage(error) + before + after, {
+    hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeBulkCommand(undoFile)}`,
+    status: error.status,
+    requestId: error.requestId,
+    cause: thrown,
+    details: { appliedThrough: applied, failedFrom: from, failedTo: to, mayBeApplied, undoFile },
+  });
 }
 
 function writeBulkCommand(file: string): string {
@@ -274,40 +268,26 @@ function readEntry(value: unknown, place: Place): NumberedEntry | BadEntry {
 }
 
 /** Where the undo file goes: the path asked for, or a new name in the data directory. Errors: `usage` for a path that exists. */
-async function chooseUndoPath(asked: string | undefined, file: string, context: Context): Promise<string> {
+function chooseUndoPath(asked: string | undefined, file: string, { io }: Context): string {
   if (asked !== undefined && existsSync(asked))
     throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
   if (asked !== undefined) return asked;
   const stem = file === '-' ? 'stdin' : basename(file).replace(/\.(nd)?json$/i, '');
-  const at = new Date(context.io.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const folder = join(dataDirectory(context.io), 'undo');
-  for (let copy = 1; ; copy += 1) {
-    const path = join(folder, `${stem}-${at}${copy === 1 ? '' : `-${copy}`}.ndjson`);
-    if (!existsSync(path)) return path;
-  }
+  const at = new Date(io.now()).toISOString().replaceAll(/[-:.]/g, '');
+  return join(dataDirectory(io), 'undo', `${stem}-${at}-${io.pid}.ndjson`);
 }
 
-/**
- * Writes a file that undoes the sent entries, the last first; it is replaced whole, so that it is valid at every moment. Without entries it is
- * removed. Errors: `local-file`.
- */
-function writeUndoFile(path: string, reversals: readonly string[]): void {
+/** Writes a file that undoes the entries, the last first; without entries it is removed. Errors: `local-file`. */
+function writeUndoFile(path: string, batches: readonly Batch[]): void {
+  const lines = batches.flat().map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`);
   try {
     makeFolder(dirname(path));
-    if (reversals.length === 0) rmSync(path, { force: true });
-    else replaceFile(path, reversals.toReversed().join(''));
+    if (lines.length === 0) rmSync(path, { force: true });
+    else replaceFile(path, lines.reverse().join(''));
   } catch (cause) {
     throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
       hint: 'Choose another place with --undo-file.',
       cause,
     });
   }
-}
-
-/** The opposite of each entry, the last first. */
-function writeReversals(batch: Batch): string {
-  return batch
-    .map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`)
-    .reverse()
-    .join('');
 }

@@ -69,11 +69,11 @@ const shape =
 const maxNamedKeys = 5;
 
 /**
- * Prices by `chain:address`, by address or by symbol, the first that is there; keys that fit no token, and symbols of several tokens, are
- * named in a note. Errors: `usage`, naming the entry.
+ * Prices by `chain:address`, by address or by symbol, the first that is there; notes name the keys that fit no token, and those that fit
+ * several. Errors: `usage`, naming the entry.
  */
 function pricesIn(text: string, file: string): Prices {
-  const prices = new Map<string, { key: string; price: number }>();
+  const prices = new Map<string, { key: string; price: number; tokens: Set<string> }>();
   for (const [key, value] of Object.entries(readObject(text, file))) {
     if (value === null) continue;
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
@@ -81,32 +81,30 @@ function pricesIn(text: string, file: string): Prices {
         `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
         shape,
       );
-    prices.set(normalizePriceKey(key), { key, price: value });
+    prices.set(normalizePriceKey(key), { key, price: value, tokens: new Set() });
   }
-  /** The tokens that each key gave a price. */
-  const priced = new Map<string, Set<string>>();
   let isAsked = false;
   const find = (token: Priced): number | null => {
     isAsked = true;
     const { tokenChain, tokenAddress, tokenSymbol } = token;
-    const found =
-      prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
-      prices.get(normalizePriceKey(tokenAddress)) ??
-      prices.get(normalizePriceKey(tokenSymbol ?? ''));
-    if (found === undefined) return null;
-    priced.set(found.key, (priced.get(found.key) ?? new Set()).add(tokenKey(token)));
-    return found.price;
+    const found = [`${tokenChain}:${tokenAddress}`, tokenAddress, tokenSymbol ?? '']
+      .map((name) => prices.get(normalizePriceKey(name)))
+      .find((each) => each !== undefined);
+    found?.tokens.add(tokenKey(token));
+    return found?.price ?? null;
   };
   const notes = () => {
     if (!isAsked) return [];
-    const several = [...priced].filter(([, tokens]) => tokens.size > 1);
-    const unused = [...prices.values()].flatMap(({ key }) => (priced.has(key) ? [] : [written(key)]));
+    const all = [...prices.values()];
+    const unused = all.flatMap(({ key, tokens }) => (tokens.size === 0 ? [written(key)] : []));
     const more = unused.length > maxNamedKeys ? ` and ${unused.length - maxNamedKeys} more` : '';
     return [
-      ...several.map(
-        ([key, tokens]) =>
-          `warning: ${written(key)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
-      ),
+      ...all
+        .filter(({ tokens }) => tokens.size > 1)
+        .map(
+          ({ key, tokens }) =>
+            `warning: ${written(key)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
+        ),
       ...(unused.length === 0
         ? []
         : [`warning: ${file}: no position shown is in ${unused.slice(0, maxNamedKeys).join(', ')}${more}`]),
