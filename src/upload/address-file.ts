@@ -4,13 +4,15 @@ import { findSeparator, readColumns, readTable, type TableRow } from '../lib/fil
 import {
   type FileBytes,
   openTextFile,
+  readBlocks,
   readItems,
   readLines,
-  readRawLines,
+  splitLines,
   type TextFile,
 } from '../lib/files/text-file.ts';
 import { quotedColumns } from '../lib/quoted.ts';
 import { readAddress } from './address.ts';
+import { countEvmLines, unpackLines } from './address-lines.ts';
 
 export interface AddressLine {
   /** In a JSON array the number of the item. */
@@ -23,11 +25,21 @@ export interface AddressLine {
 const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', 'holder', 'trader', 'user', 'pubkey'];
 const whichColumn = 'Name the column with --column, or give one address a line.';
 
+/** Lines that are EVM addresses in lowercase, as bytes. */
+export interface EvmLines {
+  evmLines: Buffer;
+  count: number;
+  firstLine: number;
+}
+
+export type AddressBatch = readonly AddressLine[] | EvmLines;
+
+export function linesOf({ evmLines, firstLine }: EvmLines): AddressLine[] {
+  return unpackLines(evmLines).map((text, index) => ({ line: firstLine + index, text }));
+}
+
 /** The addresses of a file in batches. Errors: `usage`, also for an ambiguous column. */
-export async function* readAddressFile(
-  source: FileBytes,
-  column?: string | undefined,
-): AsyncGenerator<readonly AddressLine[]> {
+export async function* readAddressFile(source: FileBytes, column?: string | undefined): AsyncGenerator<AddressBatch> {
   const file = await openTextFile(source);
   const head = file.head.trim();
   // An open quote: a header that continues in the next line.
@@ -45,16 +57,19 @@ function hasHeader({ name, head }: TextFile, column: string | undefined): boolea
   throw noColumn(name, column, [head]);
 }
 
-async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
-  const firstLine = hasHeader(file, column) ? file.nextLine : 1;
-  let line = 0;
-  for await (const texts of readRawLines(file)) {
-    const lines: AddressLine[] = [];
-    for (const text of texts) {
-      line += 1;
-      if (line >= firstLine && text.trim() !== '') lines.push({ line, text });
+async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressBatch> {
+  const start = hasHeader(file, column) ? file.nextLine : 1;
+  let firstLine = 1;
+  for await (const block of readBlocks(file)) {
+    const count = countEvmLines(block);
+    if (count !== undefined) {
+      yield { evmLines: block, count, firstLine };
+      firstLine += count;
+      continue;
     }
-    yield lines;
+    const lines = splitLines(block, file.name, firstLine).map((text, index) => ({ line: firstLine + index, text }));
+    yield lines.filter(({ line, text }) => line >= start && text.trim() !== '');
+    firstLine += lines.length;
   }
 }
 

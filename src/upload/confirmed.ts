@@ -1,4 +1,5 @@
 import {
+  appendFile,
   closeSync,
   constants,
   createReadStream,
@@ -7,7 +8,6 @@ import {
   fsync,
   ftruncateSync,
   readSync,
-  writeFileSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { openStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
@@ -15,11 +15,13 @@ import { compareLines, packLines } from './address-lines.ts';
 import type { AddressList } from './read-addresses.ts';
 import { confirmedFile, type Upload } from './state.ts';
 
+function hasConfirmed(upload: Upload): boolean {
+  return upload.confirmedOf !== null && upload.confirmedOf === upload.state.uid && existsSync(confirmedFile(upload));
+}
+
 /** The addresses that the webhook of an upload confirmed, in batches. The rest of a line that a crash cut off is dropped. */
 async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]> {
-  const file = confirmedFile(upload);
-  if (upload.confirmedOf === null || upload.confirmedOf !== upload.state.uid || !existsSync(file)) return;
-  const fd = openStateFile(file);
+  const fd = openStateFile(confirmedFile(upload));
   let rest = '';
   for await (const text of createReadStream('', { fd, encoding: 'utf8', highWaterMark: 65_536 })) {
     const lines = (rest + text).split('\n');
@@ -30,6 +32,7 @@ async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]>
 
 /** Removes the confirmed addresses from a list; returns those that are not in it. */
 export async function takeConfirmed(upload: Upload, list: AddressList): Promise<string[]> {
+  if (!hasConfirmed(upload)) return [];
   const { missing, surplus } = await compareLines(list.left, readConfirmed(upload));
   list.left = missing;
   return surplus;
@@ -37,31 +40,31 @@ export async function takeConfirmed(upload: Upload, list: AddressList): Promise<
 
 /** Forgets that a list was confirmed. */
 export async function dropConfirmed(upload: Upload, { left }: AddressList): Promise<void> {
-  if (upload.isReadOnly || !existsSync(confirmedFile(upload))) return;
+  if (upload.isReadOnly || !hasConfirmed(upload)) return;
   const { surplus } = await compareLines(left, readConfirmed(upload));
   replaceFile(confirmedFile(upload), packLines(surplus).toString());
 }
 
-const sync = promisify(fsync);
+const [append, sync] = [promisify(appendFile), promisify(fsync)];
 
 /** Opens confirmed.txt, to which each chunk is appended. */
 export function openConfirmed(upload: Upload) {
   const handle = openStateFile(confirmedFile(upload), constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   ftruncateSync(handle, endOfLastLine(handle));
   syncFolder(upload.folder);
-  let waiting = '';
+  let waiting: Buffer[] = [];
   let flushed = Promise.resolve();
   const flush = async () => {
-    const text = waiting;
-    waiting = '';
-    if (text === '') return;
-    writeFileSync(handle, text);
+    const lines = Buffer.concat(waiting);
+    waiting = [];
+    if (lines.length === 0) return;
+    await append(handle, lines);
     await sync(handle);
   };
   return {
     /** Resolves when the addresses are safe on disk; one sync serves all that came meanwhile. */
-    add: (addresses: readonly string[]): Promise<void> => {
-      waiting += `${addresses.join('\n')}\n`;
+    add: (lines: Buffer): Promise<void> => {
+      waiting.push(lines);
       flushed = flushed.then(flush);
       return flushed;
     },

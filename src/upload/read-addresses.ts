@@ -7,8 +7,8 @@ import { confirmReplace } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { quoted, written } from '../lib/quoted.ts';
 import { readAddress, wrongChecksum } from './address.ts';
-import { type AddressLine, readAddressFile } from './address-file.ts';
-import { type AddressLines, dropRepeats, hashAddress, packLines } from './address-lines.ts';
+import { type AddressBatch, type AddressLine, type EvmLines, linesOf, readAddressFile } from './address-file.ts';
+import { type AddressLines, dropRepeats, packLines } from './address-lines.ts';
 
 export interface AddressInput {
   file?: string | undefined;
@@ -59,46 +59,27 @@ export async function readAddresses(
     [input.file],
     (path) => confirmReplace('--rejects', path, context),
   );
-  const pieces: Buffer[] = [];
-  const hashes: number[] = [];
-  const bad: BadLine[] = [];
-  const chains: Chains = { EVM: { count: 0, lines: [] }, Solana: { count: 0, lines: [] } };
-  let rejected = 0;
+  const reading: Reading = { pieces: [], count: 0, rejected: 0, bad: [], EVM: noWallets(), Solana: noWallets() };
   try {
     for await (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
-      const addresses: string[] = [];
-      let unwritten = '';
-      for (const { line, text, problem } of batch) {
-        const read = problem === undefined ? readAddress(text, input) : { reason: problem };
-        if (typeof read === 'string') {
-          addresses.push(read);
-          hashes.push(hashAddress(read));
-          if (refusesStrays) countWallet(chains, line, read);
-          continue;
-        }
-        rejected += 1;
-        const { reason } = read;
-        if (bad.length < maxListed) bad.push({ line, text: showUnseen(quoted(text.trim())), reason });
-        unwritten += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
-      }
-      pieces.push(packLines(addresses));
-      await rejects?.appendFile(unwritten);
-      onRead(hashes.length);
+      const rejected = 'evmLines' in batch ? takeEvmLines(batch, reading) : takeLines(batch, input, reading);
+      await rejects?.appendFile(rejected);
+      onRead(reading.count);
     }
   } finally {
     await rejects?.close();
   }
-  const left = dropRepeats(pieces, hashes);
+  const left = dropRepeats(reading);
   const list: AddressList = {
     left,
     size: left.count,
-    duplicates: hashes.length - left.count,
-    rejected,
+    duplicates: reading.count - left.count,
+    rejected: reading.rejected,
     digest: left.pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex'),
   };
-  const strays = findStrays(chains);
-  const lines = [...bad, ...strays.lines].sort((a, b) => a.line - b.line);
+  const strays = refusesStrays ? findStrays(reading) : { count: 0, lines: [] };
+  const lines = [...reading.bad, ...strays.lines].sort((a, b) => a.line - b.line);
   if (lines.length > 0) refuseBadLines({ name, lines, strays: strays.count, list }, input, context);
   if (list.size > 0) return list;
   throw usageError(
@@ -107,11 +88,65 @@ export async function readAddresses(
   );
 }
 
+/** What was read so far. */
+interface Reading {
+  pieces: Buffer[];
+  count: number;
+  rejected: number;
+  /** The first of the rejected lines. */
+  bad: BadLine[];
+  EVM: Wallets;
+  Solana: Wallets;
+}
+
+/** The wallets of a chain: how many, and the first of them. */
+interface Wallets {
+  count: number;
+  lines: AddressLine[];
+}
+
+const noWallets = (): Wallets => ({ count: 0, lines: [] });
+
+function takeEvmLines(block: EvmLines, reading: Reading): string {
+  reading.pieces.push(block.evmLines);
+  reading.count += block.count;
+  reading.EVM.count += block.count;
+  if (reading.EVM.lines.length < maxListed) reading.EVM.lines.push(...linesOf(block));
+  return '';
+}
+
+/** Checks lines; returns the rejected ones as NDJSON. */
+function takeLines(lines: readonly AddressLine[], input: AddressInput, reading: Reading): string {
+  const addresses: string[] = [];
+  let rejected = '';
+  for (const { line, text, problem } of lines) {
+    const read = problem === undefined ? readAddress(text, input) : { reason: problem };
+    if (typeof read === 'string') {
+      addresses.push(read);
+      if (!read.startsWith('ext:'))
+        countWallet(reading[read.startsWith('0x') ? 'EVM' : 'Solana'], { line, text: read });
+      continue;
+    }
+    reading.rejected += 1;
+    const { reason } = read;
+    if (reading.bad.length < maxListed) reading.bad.push({ line, text: showUnseen(quoted(text.trim())), reason });
+    rejected += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
+  }
+  reading.pieces.push(packLines(addresses));
+  reading.count += addresses.length;
+  return rejected;
+}
+
+function countWallet(wallets: Wallets, line: AddressLine): void {
+  wallets.count += 1;
+  if (wallets.lines.length < maxListed) wallets.lines.push(line);
+}
+
 /** The lines of a command line's addresses, unchecked. Errors: `usage`. */
 function openBatches(
   { file, walletAddresses, column }: AddressInput,
   { io }: Context,
-): { name: string; batches: AsyncIterable<readonly AddressLine[]> } {
+): { name: string; batches: AsyncIterable<AddressBatch> } {
   if (file !== undefined && walletAddresses !== undefined)
     throw usageError('--file and --wallet-addresses both give addresses', 'Omit one of them.');
   if (walletAddresses !== undefined && column !== undefined) throw usageError('--column is for --file', 'Omit it.');
@@ -157,22 +192,12 @@ function refuseBadLines(
   });
 }
 
-/** Of each chain how many wallets a list has, and the first of them. */
-type Chains = Record<'EVM' | 'Solana', { count: number; lines: { line: number; text: string }[] }>;
-
-function countWallet(chains: Chains, line: number, text: string): void {
-  if (text.startsWith('ext:')) return;
-  const chain = chains[text.startsWith('0x') ? 'EVM' : 'Solana'];
-  chain.count += 1;
-  if (chain.lines.length < maxListed) chain.lines.push({ line, text });
-}
-
 /** Wallets of a chain that are fewer than this part of the list are likely from another list. */
 const strayPart = 0.1;
 
-function findStrays({ EVM, Solana }: Chains): { count: number; lines: BadLine[] } {
+function findStrays({ EVM, Solana }: Reading): { count: number; lines: BadLine[] } {
   const [few, many] = EVM.count < Solana.count ? [EVM, Solana] : [Solana, EVM];
   if (few.count >= (few.count + many.count) * strayPart) return { count: 0, lines: [] };
   const reason = `${few === EVM ? 'EVM' : 'Solana'}, but ${formatCount(many.count)} others are ${few === EVM ? 'Solana' : 'EVM'}`;
-  return { count: few.count, lines: few.lines.map((each) => ({ ...each, reason })) };
+  return { count: few.count, lines: few.lines.slice(0, maxListed).map((each) => ({ ...each, reason })) };
 }

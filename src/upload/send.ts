@@ -4,7 +4,7 @@ import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { batchesOf } from './address-lines.ts';
+import { batchesOf, packLines } from './address-lines.ts';
 import { openConfirmed } from './confirmed.ts';
 import { makeWebhook } from './make-webhook.ts';
 import type { AddressList } from './read-addresses.ts';
@@ -76,9 +76,9 @@ async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
   const fail = (error: unknown) => {
     failure ??= error;
   };
-  const confirm = async (addresses: readonly string[]) => {
-    await confirmed.add(addresses);
-    run.sent += addresses.length;
+  const confirm = async (lines: Buffer, count: number) => {
+    await confirmed.add(lines);
+    run.sent += count;
     show.confirmed(countConfirmed(run), list.size);
   };
   const work = async () => {
@@ -88,7 +88,7 @@ async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
       if (isKnown) isKnown = false;
       else await putChunk(run, addresses);
       // The next chunk need not wait for the disk.
-      saving.push(confirm(addresses).catch(fail));
+      saving.push(confirm(packLines(addresses), addresses.length).catch(fail));
     }
   };
   try {

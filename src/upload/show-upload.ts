@@ -20,19 +20,23 @@ export async function showUpload(context: Context, { brief }: { brief: boolean }
   let [startMs, loggedMs, before] = [0, 0, 0];
   const confirmed = (count: number, total: number) => {
     const nowMs = io.now();
+    if (!live && (nowMs - loggedMs < logEveryMs || count === total)) return;
     const percent = Math.floor((count * 100) / total);
     const perSec = ((count - before) * 1000) / Math.max(1, nowMs - startMs);
     const left = formatLeft(Math.ceil((total - count) / perSec));
     const pace = count === before ? '' : `, ${formatCount(Math.round(perSec))} a second, ${left} left`;
     const text = `${percent} %: ${formatCount(count)} of ${counted(total, 'address')}${pace}`;
     if (live) return step(`${drawBar(percent)} ${text}`);
-    if (nowMs - loggedMs < logEveryMs || percent === 100) return;
     loggedMs = nowMs;
     step(text);
   };
   return {
     step,
     stop,
+    /** How many addresses are read so far. */
+    read: (count: number) => {
+      if (live) step(count === 0 ? 'reading addresses' : `reading addresses: ${formatCount(count)}`);
+    },
     /** A step that only a terminal shows. */
     stepLive,
     done: brief && !live ? () => undefined : done,

@@ -26,9 +26,8 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
   const show = await showUpload(context, { brief: isSync });
   let unlock = () => {};
   try {
-    show.stepLive('reading addresses');
-    const onRead = (count: number) => show.stepLive(`reading addresses: ${formatCount(count)}`);
-    const list = await readAddresses(input, context, { refusesStrays: isCheck, onRead });
+    show.read(0);
+    const list = await readAddresses(input, context, { refusesStrays: isCheck, onRead: show.read });
     if (isCheck && list.duplicates > 0) context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
     if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile);
     const opened = await openUpload(input, isReadOnly, context);

@@ -87,28 +87,39 @@ export async function* readLines(file: TextFile): AsyncGenerator<readonly Line[]
 }
 
 /** All lines of a file without their ends, in batches. Errors: as `readLines`. */
-export async function* readRawLines({ name, chunks }: TextFile): AsyncGenerator<string[]> {
-  let [carried, carriedBytes, number]: [Buffer[], number, number] = [[], 0, 1];
-  const take = (bytes: Buffer): string[] => {
-    const lines = splitLines(bytes, name, number);
+export async function* readRawLines(file: TextFile): AsyncGenerator<string[]> {
+  let number = 1;
+  for await (const block of readBlocks(file)) {
+    const lines = splitLines(block, file.name, number);
     number += lines.length;
-    return lines;
-  };
-  for await (const chunk of chunks) {
-    const end = chunk.lastIndexOf(lineFeed) + 1;
-    if (end > 0) {
-      const whole = Buffer.concat([...carried, chunk.subarray(0, end)]);
-      [carried, carriedBytes] = [[], 0];
-      yield take(whole);
-    }
-    carried.push(chunk.subarray(end));
-    carriedBytes += chunk.length - end;
-    if (carriedBytes > maxLineBytes) throw tooLong(name, number);
+    yield lines;
   }
-  if (carriedBytes > 0) yield take(Buffer.concat([...carried, Buffer.from('\n')]));
 }
 
-function splitLines(bytes: Buffer, name: string, firstLine: number): string[] {
+/**
+ * The bytes of a file in blocks of whole lines, each with its line end, which are not copied but at the seams. The beginning of a line that is
+ * too long is a block of its own, and the last.
+ */
+export async function* readBlocks({ chunks }: TextFile): AsyncGenerator<Buffer> {
+  let [carried, carriedBytes]: [Buffer[], number] = [[], 0];
+  for await (const chunk of chunks) {
+    const start = carriedBytes === 0 ? 0 : chunk.indexOf(lineFeed) + 1;
+    if (start > 0) {
+      yield Buffer.concat([...carried, chunk.subarray(0, start)]);
+      [carried, carriedBytes] = [[], 0];
+    }
+    const end = Math.max(start, chunk.lastIndexOf(lineFeed) + 1);
+    if (end > start) yield chunk.subarray(start, end);
+    carried.push(chunk.subarray(end));
+    carriedBytes += chunk.length - end;
+    if (carriedBytes > maxLineBytes) break;
+  }
+  if (carriedBytes > 0) yield Buffer.concat([...carried, Buffer.from('\n')]);
+}
+
+/** The lines of a block. Errors: `usage` naming one that is too long or not UTF-8. */
+export function splitLines(bytes: Buffer, name: string, firstLine: number): string[] {
+  if (bytes.length > maxLineBytes) refuseLongLine(bytes, name, firstLine);
   if (!isUtf8(bytes)) {
     const lines = bytes.toString('latin1').split('\n');
     const line = firstLine + lines.findIndex((text) => !isUtf8(Buffer.from(text, 'latin1')));
@@ -117,14 +128,15 @@ function splitLines(bytes: Buffer, name: string, firstLine: number): string[] {
   // ASCII is the same text in Latin-1, which is decoded twice as fast.
   const lines = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8').split('\n');
   lines.pop();
-  const long = bytes.length <= maxLineBytes ? -1 : lines.findIndex(({ length }) => length > maxLineBytes);
-  if (long !== -1) throw tooLong(name, firstLine + long);
   return bytes.includes(0x0d) ? lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)) : lines;
 }
 
-function tooLong(name: string, line: number): SotraError {
-  return usageError(
-    `${name}: line ${line} is longer than ${maxLineBytes / 1024 / 1024} MB`,
+function refuseLongLine(bytes: Buffer, name: string, firstLine: number): void {
+  const lines = bytes.toString('latin1').split('\n');
+  const long = lines.findIndex(({ length }) => length > maxLineBytes);
+  if (long === -1) return;
+  throw usageError(
+    `${name}: line ${firstLine + long} is longer than ${maxLineBytes / 1024 / 1024} MB`,
     'Is it a text file? One entry a line.',
   );
 }

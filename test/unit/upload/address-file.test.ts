@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readAddressFile } from '../../../src/upload/address-file.ts';
+import { linesOf, readAddressFile } from '../../../src/upload/address-file.ts';
 
 const a = '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 const b = '0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';
@@ -15,7 +15,7 @@ async function read(content: string | Uint8Array, column?: string, size = 1_000_
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const found: Record<number, string> = {};
   for await (const batch of readAddressFile({ name: 'list', bytes: pieces(bytes, size) }, column))
-    for (const { line, text, problem } of batch) {
+    for (const { line, text, problem } of 'evmLines' in batch ? linesOf(batch) : batch) {
       expect(found).not.toHaveProperty(String(line));
       found[line] = problem ?? text.trim();
     }

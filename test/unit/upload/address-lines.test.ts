@@ -1,17 +1,29 @@
 import { expect, test } from 'vitest';
-import { batchesOf, compareLines, dropRepeats, hashAddress, packLines } from '../../../src/upload/address-lines.ts';
+import { batchesOf, compareLines, countEvmLines, dropRepeats, packLines } from '../../../src/upload/address-lines.ts';
 
-const linesOf = (...batches: string[][]) => {
-  const addresses = batches.flat();
-  return dropRepeats(
-    batches.map((batch) => packLines(batch)),
-    addresses.map(hashAddress),
-  );
-};
+const linesOf = (...batches: string[][]) =>
+  dropRepeats({ pieces: batches.map((batch) => packLines(batch)), count: batches.flat().length });
 
 async function* read(addresses: readonly string[]) {
   yield addresses;
 }
+
+const evm = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed';
+
+test.each([
+  [`${evm}\n`, 1],
+  [`${evm}\n${evm}\n`, 2],
+  [`${evm}\n${evm}`, undefined],
+  [`${evm}0\n${evm.slice(0, -1)}\n`, undefined],
+  [`${evm}\n${evm.replace('a', 'A')}\n`, undefined],
+  [`${evm}\n${evm.replace('0x', '0X')}\n`, undefined],
+  [`${evm}\n${evm.replace('0x', '1x')}\n`, undefined],
+  [`${evm}\n${evm.slice(0, -1)}g\n`, undefined],
+  [`${evm}\n${evm.slice(0, -1)}\n\n`, undefined],
+  [`${evm}\r\n`, undefined],
+])('%j are %s lines that need no further look', (text, count) => {
+  expect(countEvmLines(Buffer.from(text))).toBe(count);
+});
 
 test('the first of equal addresses stays where it is', () => {
   const { count, ...lines } = linesOf(['a', 'ext:Zoë'], [], ['b', 'a'], ['ext:Zoë', 'c']);
