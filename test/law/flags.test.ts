@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { copyDemo } from '../support/demo.ts';
 import { answering, run, serve, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { globalFlags, type Outline, outlines, programFlags, takenFlags } from '../support/outlines.ts';
@@ -98,10 +99,13 @@ const keystore = {
 
 let world: Uint8Array | undefined;
 
-/** A sandbox with a trade of ours. A process of its own has closed the database for good when it ends. */
-function makeWorld(file: string, env: Record<string, string>): Uint8Array {
-  const argv = ['bin/sotra.js', 'sandbox', 'trade', ...trade.split(' '), '--db', file];
-  execFileSync(process.execPath, argv, { env: { ...process.env, ...env }, stdio: 'ignore' });
+/** A sandbox with a trade of ours, whole in its file. */
+async function makeWorld(file: string, env: Record<string, string>): Promise<Uint8Array> {
+  copyDemo(file, Date.now());
+  await run(`sandbox trade ${trade} --db ${file}`, { env });
+  const db = openDb(file);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
   return readFileSync(file);
 }
 
@@ -135,7 +139,7 @@ async function place() {
   put('hook.secret', `${secret}\n`);
   put('signed.json', 'signed before');
   put('trades.csv', `time,trader,token,side,amount,usd\n2026-01-01T00:00:00Z,${wallet},${token},buy,1,2\n`);
-  world ??= makeWorld(join(folder, 'made.db'), env);
+  world ??= await makeWorld(join(folder, 'made.db'), env);
   writeFileSync(join(folder, 'world.db'), world, { mode: 0o600 });
   const listener = await listen(join(folder, 'data'));
   await send(listener.url, bodyOf('e1'), signed(bodyOf('e1')));

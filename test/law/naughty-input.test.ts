@@ -125,16 +125,6 @@ test('the preview of a comment shows characters that are invisible or change dir
       expect(line).toMatch(/^\s*\d*\s+(?:Comment: )?\|/);
 });
 
-test('a name is passed through unchanged, or refused by its flag', async () => {
-  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
-  for (const text of words.filter((each) => each !== 'null')) {
-    const argv = ['profile', 'set-name', 'ext:a', `--name=${text}`, `--avatar-url=${text}`, '--dry-run', '--json'];
-    const { code, out, err } = await run(argv, { env });
-    if (code === 0) expect(JSON.parse(out).body).toMatchObject({ name: text });
-    else expect([text, code, err]).toEqual([text, 2, expect.stringMatching(/--name|--avatar-url/)]);
-  }
-});
-
 test('each odd line of a file is accepted unchanged or refused by its number, and the file stays', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'file');

@@ -70,10 +70,10 @@ test('a context that knows the names of a renamed deployment gets the same answe
 
 test('without the map the renamed deployment does not hear the old names', async () => {
   const other = await serveSandbox({ wire: renamed });
-  const listed = await run('leaderboard list --limit 2 --jq .traders|length', { env: other.envA });
-  expect(Number(listed.out)).toBeGreaterThan(2);
-  const named = await run('leaderboard list --limit 2 --jq .traders|length', { env: context(other.url, renamed) });
-  expect(named.out).toBe('2\n');
+  const count = async (env: Record<string, string>) =>
+    JSON.parse((await run('leaderboard list --limit 2 --json', { env })).out).traders.length;
+  expect(await count(other.envA)).toBeGreaterThan(2);
+  expect(await count(context(other.url, renamed))).toBe(2);
   for (const endpoint of all)
     for (const { key, param } of openNames(endpoint)) {
       const sent = encodeRequest(endpoint, { [key]: 'x' });
@@ -86,13 +86,10 @@ test('without the map the renamed deployment does not hear the old names', async
 });
 
 test('the OpenAPI document of a context has its names', async () => {
-  const { out } = await run(
-    ['openapi', '--context', 'other', '--jq', '.paths["/v2/leaderboard"].get.parameters[].name'],
-    {
-      env: context('https://api.example.com', { 'leaderboard.list.limit': 'count' }),
-    },
-  );
-  expect(out).toBe('chains\nonlyWithComments\ncount\ntimeframe\nviewerAddresses\n');
+  const env = context('https://api.example.com', { 'leaderboard.list.limit': 'count' });
+  const { paths } = JSON.parse((await run('openapi --context other --json', { env })).out);
+  const names = paths['/v2/leaderboard'].get.parameters.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(['chains', 'onlyWithComments', 'count', 'timeframe', 'viewerAddresses']);
 });
 
 const about = { source: 'spec', summary: 's', answer: async () => z.unknown(), examples: [] } as const;

@@ -27,7 +27,7 @@ const files = isAll
 /** Those of which `npm test` runs a part. */
 const whole = [
   'test/process/pipes.test.ts',
-  ...(isAll ? ['test/process/bad-disk.test.ts', 'test/law/documents.test.ts'] : []),
+  ...(isAll ? ['test/process/state-files.test.ts', 'test/law/documents.test.ts'] : []),
 ];
 
 test.runIf(isBuiltHere).each([

@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setWorldOffset, worldOffset } from '../../src/sandbox/db/settings.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 
@@ -34,15 +35,19 @@ export function copyDemo(file: string, nowMs: number): void {
   rmSync(draft, { force: true });
 }
 
+/** The first one is made as the sandbox does; it differs from one of another moment in how far its times are moved. */
 function makeDemo(nowMs: number): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-demo-'));
   try {
-    const db = openDb(join(folder, 'demo.db'));
-    ensureWorld(db, nowMs, 'demo');
+    const [file, first] = [join(folder, 'demo.db'), copies[0]];
+    if (first !== undefined) writeFileSync(file, first.bytes);
+    const db = openDb(file);
+    if (first === undefined) ensureWorld(db, nowMs, 'demo');
+    else setWorldOffset(db, worldOffset(db) + nowMs - first.nowMs);
     // Closing leaves the world in the log beside the file.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     db.close();
-    return readFileSync(join(folder, 'demo.db'));
+    return readFileSync(file);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
