@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 
@@ -279,26 +279,6 @@ test('a key in the keychain is not in the file, stays there when it is replaced,
   const status = await run('auth status --json', { env: { SOTRA_CONFIG_DIR: folder } });
   expect(JSON.parse(status.out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
 });
-
-test.skipIf(spawnSync('tmux', ['-V']).status !== 0)(
-  'on a terminal login asks for the key without showing it',
-  async () => {
-    const { folder, kept } = programWithKeychain();
-    const tmux = (...words: string[]) =>
-      spawnSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' }).stdout;
-    onTestFinished(() => void tmux('kill-server'));
-    const program = `${process.execPath} ${join(folder, 'dist', 'main.cjs')}`;
-    const line = `env SOTRA_CONFIG_DIR=${folder} SOTRA_API_KEY= ${program} auth login --base-url https://own.example.com --offline`;
-    tmux('-f', '/dev/null', 'new-session', '-d', '-x', '120', '-y', '40', `${line}; cat`);
-    const screen = () => tmux('capture-pane', '-p', '-J');
-    const shows = (text: string) => expect.poll(screen, { timeout: 20_000 }).toContain(text);
-    await shows('API key for https://own.example.com (not shown):');
-    tmux('send-keys', key, 'Enter');
-    await shows('Next: sotra leaderboard list --limit 5');
-    expect(screen()).not.toContain(key);
-    expect(kept()).toEqual({ 'sotra example@https://own.example.com': key });
-  },
-);
 
 test('without a keychain the key is kept in the settings file, and login, status and doctor say so', async () => {
   const { sotra, folder, kept } = programWithKeychain('no session of a desktop');

@@ -99,17 +99,3 @@ long('a simulation whose machine slept for eight hours still ends at Ctrl-C, and
   expect(Date.now() - killed).toBeLessThan(20_000);
   expect(JSON.parse(text.out).trades).toBeGreaterThan(0);
 });
-
-long('a replay that is faster than trades can be made ends at Ctrl-C, and not at the end of its file', async () => {
-  const file = join(temporaryFolder(), 'trades.csv');
-  const [trader, token] = ['0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', '0x4ed4e862860bed51a9570b96d89af5e1b0efefed'];
-  const rows = Array.from({ length: 40_000 }, (_, at) => `${1_700_000_000 + at},base,${trader},${token},buy,10,25\n`);
-  writeFileSync(file, `time,chain,trader,token,side,amount,usd\n${rows.join('')}`);
-  const { child, folder, text, ended } = start(`sandbox simulate --replay ${file} --speed 1000000x --json`, 0);
-  await firstTrade(folder);
-  child.kill('SIGINT');
-  expect([await ended, text.err]).toEqual([0, expect.any(String)]);
-  const { trades } = JSON.parse(text.out);
-  expect(trades).toBeGreaterThan(0);
-  expect(trades).toBeLessThan(40_000);
-});

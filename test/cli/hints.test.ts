@@ -260,14 +260,6 @@ test('a target without a scheme is suggested with one, possible secrets hidden',
   });
 });
 
-test('a comment that is too long is refused with its length, and not printed', async () => {
-  const words = ['comment', 'sign', '--chain', 'base', '--tx', `0x${'1'.repeat(64)}`, '--token', address];
-  const { code, err } = await run([...words, '--text', 'x'.repeat(10_000)]);
-  expect(code).toBe(2);
-  expect(err).toContain('--text (10000 characters): must be 1 to 9999 characters');
-  expect(err).not.toContain('xxx');
-});
-
 test.each(['--version', '-V'])('sotra %s prints the version', async (word) => {
   expect(await run(word)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
 });

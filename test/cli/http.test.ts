@@ -37,15 +37,6 @@ test('--dry-run and --curl show the request without sending it and need no key',
   expect(service.requests).toEqual([]);
 });
 
-test('--verbose shows request and answer on stderr and never the key', async () => {
-  const service = await answering({ traders: [] });
-  const { err, out } = await run('leaderboard list --json --verbose', { env: service.env });
-  expect(err).toContain(`> GET ${service.url}/v2/leaderboard`);
-  expect(err).toContain('> authorization: Bearer ***');
-  expect(err).toMatch(/< 200 in \d+ ms, 14 bytes/);
-  expect(err + out).not.toContain('stub-key');
-});
-
 function stored(settings: unknown): string {
   const folder = temporaryFolder();
   mkdirSync(folder, { recursive: true });

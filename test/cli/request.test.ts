@@ -139,12 +139,6 @@ test('--paginate stops with an error when a page comes a second time', async () 
   expect(service.requests.length).toBeLessThanOrEqual(2);
 });
 
-test('--paginate prints the one answer if there is no next page', async () => {
-  const { envA: env } = await serveSandbox();
-  const { out } = await run('request GET /v2/leaderboard -q limit=3 --paginate', { env });
-  expect(JSON.parse(out)).toHaveLength(3);
-});
-
 test('--paginate walks cursors, links and numbered pages of the real endpoints to the same items as --all', async () => {
   const { envA: env } = await serveSandbox();
   const trader = await run('leaderboard list --limit 1 --jq .traders[0].profile.addresses[0]', { env });

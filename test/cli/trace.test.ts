@@ -7,13 +7,15 @@ import { degen, swaps, writeKeys } from '../support/traders.ts';
 
 const execute = promisify(execFile);
 
-test('--verbose says what the time went to, the request id, and why an attempt was repeated', async () => {
+test('--verbose shows the request without the key, what the time went to, the request id, and why an attempt was repeated', async () => {
   const service = await stub((_, response, count) => {
     response.writeHead(count === 1 ? 503 : 200, { 'x-request-id': `req-${count}` });
     response.end(count === 1 ? '{"error":"busy"}' : '{"traders":[]}');
   });
   const env = { ...service.env, SOTRA_BASE_URL: service.url.replace('127.0.0.1', 'localhost') };
-  const { err } = await run('leaderboard list --json --verbose', { env });
+  const { err, out } = await run('leaderboard list --json --verbose', { env });
+  expect(err).toMatch(/^> GET http:\/\/localhost:\d+\/v2\/leaderboard\n.*> authorization: Bearer \*\*\*\n/s);
+  expect(err + out).not.toContain('stub-key');
   expect(err).toMatch(/< 503 in \d+ ms, 16 bytes \(first byte \d+ ms\), request id req-1\n/);
   expect(err).toMatch(/! waiting \d+ ms: busy \(HTTP 503 from GET \/v2\/leaderboard\)\n/);
   expect(err).toMatch(/< 200 in \d+ ms, 14 bytes \(first byte \d+ ms\), request id req-2\n/);

@@ -142,34 +142,3 @@ test('a batch that broke off ends with 10 and is taken up again by the same comm
   ]);
   expect(taken.map(({ uid }) => uid)).toEqual(['u-c0', 'u-c1', 'u-c2']);
 });
-
-test('every line is checked before a key is asked for and anything is sent', async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'comments.ndjson');
-  writeFileSync(
-    file,
-    [
-      JSON.stringify(lineOf(swaps.good, 'fine')),
-      'not json',
-      JSON.stringify({ ...lineOf(swaps.second, 'x'), chain: 'B SE' }),
-      JSON.stringify({ ...lineOf(swaps.second, 'x'), commentText: undefined }),
-      '',
-      JSON.stringify(lineOf('123', 'x')),
-      JSON.stringify(lineOf(swaps.good, 'again')),
-    ].join('\n'),
-  );
-  const service = await stub((_, response) => response.end('{}'));
-  const { code, err } = await run(['comment', 'post', '--file', file, '--key-file', '/nowhere', '--json'], {
-    env: service.env,
-  });
-  expect(code).toBe(2);
-  const { error } = JSON.parse(err);
-  expect(error.details.lines).toEqual([
-    { line: 2, problem: 'is not a JSON object' },
-    { line: 3, problem: expect.stringContaining('chain "B SE": must be one of ethereum') },
-    { line: 4, problem: 'commentText is missing' },
-    { line: 6, problem: expect.stringContaining('transactionHash 123: that is an order id') },
-    { line: 7, problem: 'is on the same trade as line 1: a trade takes one comment' },
-  ]);
-  expect(service.requests).toEqual([]);
-});

@@ -151,33 +151,6 @@ test('if the look-up fails too, the outcome is unknown, and the command to check
   expect(err).toContain(`Check before you post again: sotra comment list ${swaps.good} --chain base`);
 });
 
-test('a comment is signed on one machine and posted from another that has no wallet key', async () => {
-  const { env, folder, keys } = await tradersWorld();
-  const file = join(folder, 'signed.json');
-  const signing = ['comment', 'sign', ...fields, '--service-name', 'Sandbox', '--key-file', keys.evm, '--out', file];
-  const signed = await run(signing);
-  expect([signed.code, signed.out]).toEqual([0, '']);
-  expect((await run(['comment', 'verify', '--signed', file, '--json'])).out).toContain('"valid": true');
-  const posted = await run(['--sandbox', 'comment', 'post', '--signed', file, '--json'], { env });
-  expect([posted.code, posted.err]).toEqual([0, '']);
-  expect(JSON.parse(posted.out).commentText).toBe('gm');
-});
-
-test('on a terminal the text is shown and a yes asked for; a no posts nothing', async () => {
-  const { env, keys } = await tradersWorld();
-  const words = ['--sandbox', 'comment', 'post', ...fields, '--key-file', keys.evm];
-  const no = await run(words, { env, tty: 100, answers: [''] });
-  expect(no.code).toBe(2);
-  expect(no.err).toContain('  5  Comment: | gm\n');
-  expect(no.err).toContain(`Signer: ${evmTrader.address}\nPost this comment to the sandbox? [y/N] `);
-  expect(no.err).toContain('error: did not post this comment to the sandbox: the answer was not yes');
-  expect((await run([...words, '--no-input'], { env, answers: [] })).err).toContain(
-    'Add --yes to do it without a question.',
-  );
-  const yes = await run(words, { env, tty: 100, answers: ['y'] });
-  expect([yes.code, yes.out.includes('gm')]).toEqual([0, true]);
-});
-
 test('--yes does not ask, and a key typed at the question is never shown', async () => {
   const { env } = await tradersWorld();
   const words = ['--sandbox', 'comment', 'post', ...fields, '--yes'];
@@ -187,18 +160,6 @@ test('--yes does not ask, and a key typed at the question is never shown', async
     'Press Enter to sign with your wallet in the browser, or type the key.\nPrivate key of an EVM wallet (not shown): ',
   );
   expect(out).not.toContain('0000000000000001');
-});
-
-test('wrong pairings stop before any key is asked for or read', async () => {
-  const refused = async (words: string, said: string) => {
-    const argv = ['comment', 'sign', ...words.split(' '), '--text', 'gm', '--service-name', 'Example'];
-    const { code, err } = await run([...argv, '--key-file', '/nowhere/key'], { answers: [] });
-    expect([words, code]).toEqual([words, 2]);
-    expect(err).toContain(said);
-  };
-  const mint = 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263';
-  await refused(`--chain base --tx 52012345678 --token ${degen}`, 'an order id, which only hyperliquid has');
-  await refused(`--chain base --tx ${swaps.good} --token ${mint}`, 'that is a mint of solana');
 });
 
 test('Ctrl-C before the comment is sent leaves 130 and sends nothing', async () => {
@@ -246,13 +207,6 @@ test('from no key to a posted comment: generate a key, make a trade for it, sign
     const shown = await run(`--sandbox comment list --tx ${transactionHash} --chain ${chain} --json`, { env });
     expect(JSON.parse(shown.out)[transactionHash].comments).toMatchObject([{ commentText: 'gm' }]);
   }
-  const again = await run(`key generate base --password-file ${password}`, { env });
-  expect([again.code, again.err]).toEqual([2, 'error: key base exists already\nhint: Choose another name.\n']);
-  const asked = await run('key generate asked', { env, answers: ['pw', 'pw'] });
-  expect([asked.code, asked.err]).toEqual([
-    0,
-    expect.stringContaining('Password to encrypt the key with (not shown): '),
-  ]);
 });
 
 test('an @ and digits are a coin of hyperliquid in a token option, and a saved name elsewhere', async () => {

@@ -221,6 +221,15 @@ test.each(badLines)('a file of comments that holds %j is refused: %s', async (li
   expect(await previews(lines)).toEqual({ out: '', code: 2, error: `stdin: ${problem}`, hint: lineHint });
 });
 
+test('the error of a file of comments lists every bad line, before a key is read', async () => {
+  const stdin = linesOf([line, 'not json', { ...second, commentText: undefined }]);
+  const { err } = await run('comment post --file - --key-file /nowhere --sandbox --json'.split(' '), { stdin });
+  expect(JSON.parse(err).error.details.lines).toEqual([
+    { line: 2, problem: 'is not a JSON object' },
+    { line: 3, problem: 'commentText is missing' },
+  ]);
+});
+
 test('a signed line must be good, and one signer has one comment on a trade', async () => {
   const signed = await signedLine();
   const changed = { ...signed, commentText: 'gn' };

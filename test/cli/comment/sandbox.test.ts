@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, recode, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const swap = (tx: string, more: Record<string, string> = {}) => {
@@ -87,13 +87,13 @@ test('each broken rule is refused by name, and nothing is stored', async () => {
   );
 });
 
-test('the signature is checked strictly: length, last byte, upper half, another signer, Solana encodings', async () => {
+test('the signature is checked strictly: length, last byte, another signer', async () => {
   const { env, keys } = await tradersWorld();
   const good = JSON.parse(
     (await run(['--sandbox', 'comment', 'sign', ...swap(swaps.good), '--key-file', keys.evm, '--json'], { env })).out,
   );
-  const refused = async (signature: string, signer: string, fields = swap(swaps.good)) => {
-    const words = [...fields, '--signature', signature, '--signer', signer];
+  const refused = async (signature: string, signer: string) => {
+    const words = [...swap(swaps.good), '--signature', signature, '--signer', signer];
     const { code, err } = await run(['--sandbox', '--quiet', 'comment', 'post', ...words], { env });
     expect(code).toBe(6);
     return err;
@@ -103,46 +103,8 @@ test('the signature is checked strictly: length, last byte, upper half, another 
     'signature: the signature has 64 bytes, not 65',
   );
   expect(await refused(`${signature.slice(0, -2)}02`, signerAddress)).toContain('its last byte is 2, not 27 or 28');
-  expect(await refused(signature.slice(2), signerAddress)).toContain('the signature is not 0x and hex digits');
   expect(await refused(signature, degen)).toContain(`it is the signature of ${evmTrader.address}, not of ${degen}`);
   expect(await refused(signature, solanaTrader.address)).toContain('the signer is not an EVM address');
-  const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
-  const sign = [...solana, '--key-file', keys.solana, '--json'];
-  const signed = JSON.parse((await run(['--sandbox', 'comment', 'sign', ...sign], { env })).out);
-  for (const encoding of ['hex', 'base64'] as const)
-    expect(await refused(recode(signed.signature, encoding), signed.signerAddress, solana)).toContain(
-      'is not base58 text of 64 bytes',
-    );
-});
-
-test('a signature whose s is not below the group order is refused by the sandbox and by comment verify', async () => {
-  const { env, keys } = await tradersWorld();
-  const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
-  const sign = ['--sandbox', 'comment', 'sign', ...solana, '--key-file', keys.solana, '--json'];
-  const signed = JSON.parse((await run(sign, { env })).out);
-  const bytes = Buffer.from(recode(signed.signature, 'hex'), 'hex');
-  const order = 2n ** 252n + 27742317777372353535851937790883648493n;
-  const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
-  const higher = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);
-  const { encodeBase58 } = await import('../../../src/api/address.ts');
-  const claim = [...solana, '--signature', encodeBase58(higher), '--signer', solanaTrader.address];
-  const verified = await run(['--sandbox', 'comment', 'verify', ...claim, '--json'], { env });
-  expect([verified.code, JSON.parse(verified.out)]).toEqual([
-    12,
-    { valid: false, signerAddress: solanaTrader.address, reason: 's is not below the order of the group (malleable)' },
-  ]);
-  const posted = await run(['--sandbox', '--quiet', 'comment', 'post', ...claim], { env });
-  expect(posted.code).toBe(6);
-  expect(posted.err).toContain('s is not below the order of the group');
-});
-
-test('a signature that fits any text, under a key of small order, is refused', async () => {
-  const nobody = '11111111111111111111111111111111';
-  const identity = `01${'00'.repeat(63)}`;
-  const fields = swap(swaps.solana, { chain: 'solana', token: bonk, 'service-name': 'Example' });
-  const claim = [...fields, '--signature', identity, '--signer', nobody, '--json'];
-  const { code, out } = await run(['comment', 'verify', ...claim]);
-  expect([code, JSON.parse(out).reason]).toEqual([12, 'the signer or R is a point of small order']);
 });
 
 test('likes show for a viewer who is among them; copies show as an insight', async () => {
@@ -189,12 +151,4 @@ test('a limit cuts the list and says so, and an address in capitals is the same 
 test('a token nobody has commented on is an empty list', async () => {
   const none = await run('--sandbox token comments base 0x0000000000000000000000000000000000000001', { env: world() });
   expect(none).toMatchObject({ code: 0, out: '', err: 'Nobody has commented on this token.\n' });
-});
-
-test('a wrong chain and a limit of zero are refused before any request', async () => {
-  const service = await answering([]);
-  const wrong = await run(`token comments Base ${degen}`, { env: service.env });
-  expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean base?') });
-  expect((await run(`token comments base ${degen} --limit 0`, { env: service.env })).code).toBe(2);
-  expect(service.requests).toEqual([]);
 });
