@@ -19,7 +19,6 @@ export const add = defineEndpoint({
   id: 'follow.add',
   method: 'PUT',
   path: '/v1/addresses/{addressOrUid}/follow',
-  source: 'spec',
   summary: 'Follow one or more profiles',
   description:
     'Following a wallet follows its whole profile, whose trades then appear in the home feed of the follower.\n' +
@@ -41,7 +40,6 @@ export const remove = defineEndpoint({
   id: 'follow.remove',
   method: 'DELETE',
   path: '/v1/addresses/{addressOrUid}/follow',
-  source: 'spec',
   summary: 'Unfollow one or more profiles',
   description:
     'Unfollowing a wallet unfollows its whole profile. Unfollowing a profile that is not followed changes nothing.',
@@ -87,7 +85,6 @@ export const bulk = defineEndpoint({
   id: 'follow.bulk',
   method: 'POST',
   path: '/v1/addresses/follow/bulk',
-  source: 'spec',
   summary: 'Follow and unfollow for many followers at once',
   params: {
     entries: asDocument(

@@ -14,10 +14,15 @@ export interface SignatureHeader {
   signatures: string[];
 }
 
-/** The parts of a `t=<timestamp>,v1=<signature>` header with one v1 or several, or why it is malformed. It may start with its name. */
-export function parseHeader(header: string): SignatureHeader | { malformed: string } {
+/**
+ * The parts of a `t=<timestamp>,v1=<signature>` header with one v1 or several, or why a delivery with it is refused. It may start with its
+ * name.
+ */
+export function readHeader(header: string | undefined): SignatureHeader | string {
+  if (header === undefined) return 'unsigned: there is no daylight-signature header';
+  const refuse = (why: string) => `malformed header: ${why}`;
   const text = header.trim().replace(/^daylight-signature:\s*/i, '');
-  if (text === '') return { malformed: 'it is empty' };
+  if (text === '') return refuse('it is empty');
   const pairs = text.split(',').map((part) => {
     const at = part.indexOf('=');
     return at === -1
@@ -25,19 +30,19 @@ export function parseHeader(header: string): SignatureHeader | { malformed: stri
       : { key: part.slice(0, at).trim(), value: part.slice(at + 1).trim() };
   });
   const invalid = pairs.find(({ value }) => value === undefined);
-  if (invalid) return { malformed: `${JSON.stringify(invalid.key.slice(0, 40))} is no <name>=<value>` };
+  if (invalid) return refuse(`${JSON.stringify(invalid.key.slice(0, 40))} is no <name>=<value>`);
   const times = pairs.filter(({ key }) => key === 't').map(({ value = '' }) => value);
   const signatures = pairs.filter(({ key }) => key === 'v1').map(({ value = '' }) => value);
   const [timestamp] = times;
-  if (timestamp === undefined) return { malformed: 't=<timestamp> is missing' };
-  if (times.length > 1) return { malformed: 't= appears twice' };
-  if (!/^\d{1,16}$/.test(timestamp)) return { malformed: `t=${timestamp.slice(0, 40)} is not a time in whole seconds` };
+  if (timestamp === undefined) return refuse('t=<timestamp> is missing');
+  if (times.length > 1) return refuse('t= appears twice');
+  if (!/^\d{1,16}$/.test(timestamp)) return refuse(`t=${timestamp.slice(0, 40)} is not a time in whole seconds`);
   if (signatures.length === 0) {
     const others = pairs.filter(({ key }) => key !== 't').map(({ key }) => key);
-    if (others.length === 0) return { malformed: 'v1=<signature> is missing' };
-    return { malformed: `v1= is missing; it has only ${others.join(', ').slice(0, 80)}` };
+    if (others.length === 0) return refuse('v1=<signature> is missing');
+    return refuse(`v1= is missing; it has only ${others.join(', ').slice(0, 80)}`);
   }
-  if (signatures.length > maxSignatures) return { malformed: `it has more than ${maxSignatures} v1= signatures` };
+  if (signatures.length > maxSignatures) return refuse(`it has more than ${maxSignatures} v1= signatures`);
   return { timestamp, signatures };
 }
 
@@ -60,13 +65,6 @@ export interface Tolerance {
   nowMs: number;
   /** `undefined`: any age. */
   toleranceMs: number | undefined;
-}
-
-/** The parts of a signature header, or why a delivery with it is refused. */
-export function readHeader(header: string | undefined): SignatureHeader | string {
-  if (header === undefined) return 'unsigned: there is no daylight-signature header';
-  const parsed = parseHeader(header);
-  return 'malformed' in parsed ? `malformed header: ${parsed.malformed}` : parsed;
 }
 
 /** Why the time in a header is outside the tolerance; `undefined` if it is not. */

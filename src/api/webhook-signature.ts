@@ -1,4 +1,4 @@
-import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type SignatureHeader, signedPrefix } from './signature-header.ts';
 
 /** The value of the signature header of a body. Source: wire-facts 4.2; assumed: the time is in Unix seconds. */
@@ -14,12 +14,7 @@ export function writeHeader(secret: string, timestamp: string, body: Uint8Array)
 
 /** The signature of a body: HMAC-SHA256 of `<timestamp>.<body>` as base64url, 43 characters. Source: wire-facts 4.2. */
 export function signBody(secret: string | Uint8Array, timestamp: string, body: Uint8Array): string {
-  return startSigning(secret).update(signedPrefix(timestamp)).update(body).digest('base64url');
-}
-
-/** Takes the signed text in pieces; `digest('base64url')` is the signature. */
-export function startSigning(secret: string | Uint8Array): Hmac {
-  return createHmac('sha256', secret);
+  return createHmac('sha256', secret).update(signedPrefix(timestamp)).update(body).digest('base64url');
 }
 
 /** The index of the first secret that made one of the signatures, or -1; every pair is compared. */

@@ -13,10 +13,9 @@ import {
   type SendOutcome,
 } from '../pages/activity.ts';
 import type { LiveLog } from '../pages/live-log.ts';
-import { findCall, readPath, refuseLost, summarizeEntry } from './calls.ts';
 import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
-import { readCalls, readLogVersion } from './read-log.ts';
+import { findCall, readCalls, readLogVersion, readPath, refuseLost, summarizeEntry } from './read-log.ts';
 import { listCallReasons } from './reasons.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
 

@@ -3,11 +3,10 @@ import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined } from '../errors.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
-import { summarizeCall } from './calls.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
 import { type Explanation, explainCommand, explainEntry, type Surroundings } from './explain.ts';
 import { findHistory } from './log.ts';
-import { type NumberedEntry, readCalls } from './read-log.ts';
+import { type NumberedEntry, readCalls, summarizeCall } from './read-log.ts';
 
 /** The output of `sotra why --json`. */
 export interface Why extends Explanation {

@@ -6,8 +6,8 @@ import { shellLine } from '../client/shell.ts';
 import { usageError } from '../errors.ts';
 import { sentMethods } from '../lib/logged-request.ts';
 import type { ActivityDetail, ActivityRow, RequestField, RequestForm, ShownMessage } from '../pages/activity.ts';
-import { readPath } from './calls.ts';
 import type { LogEntry } from './entry.ts';
+import { readPath } from './read-log.ts';
 import { writeCurl } from './reasons.ts';
 
 interface Exchange {

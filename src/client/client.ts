@@ -4,9 +4,9 @@ import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { SotraError } from '../errors.ts';
 import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
 import type { HideInAnswer } from './hide-key.ts';
-import type { Hints, TimeLimits } from './hints.ts';
+import type { Hints } from './hints.ts';
 import { computeRetryDelay, type Failure, isUnsent, type Turn } from './retry.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { HttpRequest, HttpResponse, TimeLimits, Transport } from './transport.ts';
 
 export interface ClientConfig extends TimeLimits {
   /** Without a slash at its end. */
@@ -44,15 +44,7 @@ export interface ClientConfig extends TimeLimits {
 
 export type CallEvent =
   | { kind: 'request'; request: HttpRequest; attempt: number }
-  | {
-      kind: 'answer';
-      status: number;
-      headers: HttpResponse['headers'];
-      bytes: number;
-      ms: number;
-      text: string;
-      firstByteMs?: number;
-    }
+  | ({ kind: 'answer'; ms: number } & HttpResponse)
   | { kind: 'failure'; message: string; ms: number; cause: unknown }
   | { kind: 'wait'; ms: number; why: string };
 
@@ -204,30 +196,24 @@ async function attemptOnce(
     const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
     return { error, failure: { network: isUnsent(kind) ? kind : 'broken' } };
   }
-  const { status, bytes, bodyError, firstByteMs } = response;
-  const { headers, text } = config.hideKey(response);
-  const [ms, requestId] = [config.now() - started, readRequestId(headers)];
-  config.observe({
-    kind: 'answer',
-    status,
-    headers,
-    bytes,
-    ms,
-    text,
-    ...(firstByteMs !== undefined && { firstByteMs }),
-  });
-  if (status >= 200 && status < 300) return readAnswer(text, { method: request.method, status, requestId }, config);
-  const unreadable = bodyError?.message;
-  const error = statusError({ request, status, text, unreadable, headers, requestId, nowMs: config.now(), config });
+  const answer = config.hideKey(response);
+  config.observe({ kind: 'answer', ms: config.now() - started, ...answer });
+  const { status, headers } = answer;
+  if (status >= 200 && status < 300) return readAnswer(request.method, answer, config);
   const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
-  return { error, failure, location: pickHeader(response.headers, 'location') };
+  return {
+    error: statusError(request, answer, config),
+    failure,
+    location: pickHeader(response.headers, 'location'),
+  };
 }
 
 function readAnswer(
-  text: string,
-  { method, status, requestId }: { method: string; status: number; requestId: string | undefined },
+  method: string,
+  { status, headers, text }: HttpResponse,
   config: ClientConfig,
 ): { answer: AttemptAnswer } | AttemptFailure {
+  const requestId = readRequestId(headers);
   const isChange = ['PUT', 'DELETE'].includes(method);
   if ((isChange || status === 204) && text.trim() === '')
     return { answer: { data: null, text: 'null', ...(isChange && { isEmpty: true }), status, requestId } };

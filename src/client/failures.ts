@@ -1,8 +1,8 @@
 import { isObject, tryParseJson } from '../api/json.ts';
 import { type ErrorCode, SotraError } from '../errors.ts';
-import type { Hints, TimeLimits } from './hints.ts';
+import type { Hints } from './hints.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
-import type { HttpRequest, HttpResponse } from './transport.ts';
+import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
 export const failureKinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'cut', 'timeout', 'late'] as const;
 type FailureKind = (typeof failureKinds)[number];
@@ -69,12 +69,12 @@ export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
   return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${failure.message}`, error);
 }
 
-interface SendConfig extends TimeLimits {
-  hints?: Hints | undefined;
-}
-
 /** The error of a request that got no answer. */
-export function sendError({ url }: Pick<HttpRequest, 'url'>, thrown: unknown, config: SendConfig): SotraError {
+export function sendError(
+  { url }: Pick<HttpRequest, 'url'>,
+  thrown: unknown,
+  config: TimeLimits & Pick<StatusConfig, 'hints'>,
+): SotraError {
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
   const why = thrown instanceof Error ? thrown.message : String(thrown);
   const { timeoutMs, maxTimeMs, hints } = config;
@@ -118,19 +118,8 @@ export function findStatusCode(status: number): ErrorCode {
   return statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
 }
 
-export interface StatusFailure {
-  request: HttpRequest;
-  status: number;
-  text: string;
-  /** Why there is no text. */
-  unreadable?: string | undefined;
-  headers: HttpResponse['headers'];
-  requestId: string | undefined;
-  nowMs: number;
-  config: StatusConfig;
-}
-
 interface StatusConfig {
+  now: () => number;
   hide: (text: string) => string;
   maxWaitMs: number;
   baseUrl: string;
@@ -140,11 +129,11 @@ interface StatusConfig {
 }
 
 /** The error of an answer from 300 on. */
-export function statusError(failure: StatusFailure): SotraError {
-  const { request, status, text, headers, requestId, nowMs, config } = failure;
+export function statusError(request: HttpRequest, answer: HttpResponse, config: StatusConfig): SotraError {
+  const { status, text, headers } = answer;
   const shared = {
     status,
-    requestId,
+    requestId: readRequestId(headers),
     ...(config.includeBodyInError && text !== '' ? { body: config.hide(text) } : {}),
   };
   if (status < 400) {
@@ -155,9 +144,9 @@ export function statusError(failure: StatusFailure): SotraError {
     return new SotraError('redirect', `${request.url.origin} ${led}`, { ...shared, hint });
   }
   const code = findStatusCode(status);
-  const message = `${describeAnswer(failure)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
+  const message = `${describeAnswer(answer, config)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
-  const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);
+  const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), config.now());
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const hint = config.hints?.ofStatus(code, { request, headers, text, retryAfterSec, config });
   return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });
@@ -168,8 +157,8 @@ const maxExplanation = 500;
 /** Characters that are searched for secrets. */
 const maxRead = 100_000;
 
-function describeAnswer({ text, unreadable, headers, config }: StatusFailure): string {
-  if (unreadable !== undefined) return `no explanation that can be read: ${unreadable}`;
+function describeAnswer({ text, headers, bodyError }: HttpResponse, config: StatusConfig): string {
+  if (bodyError !== undefined) return `no explanation that can be read: ${bodyError.message}`;
   if (text.trim() === '') return 'no explanation given';
   const said = readServiceError(text);
   const page = said === undefined ? config.hints?.describePage({ headers, text }) : undefined;

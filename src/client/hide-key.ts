@@ -3,14 +3,8 @@ import type { HttpResponse } from './transport.ts';
 /** Replaces a secret that is not shown. */
 export const hidden = '***';
 
-interface KeyedAnswer {
-  status: number;
-  headers: HttpResponse['headers'];
-  text: string;
-}
-
 /** Hides the key in an answer that repeats it. */
-export type HideInAnswer = <T extends KeyedAnswer>(answer: T) => T;
+export type HideInAnswer = (answer: HttpResponse) => HttpResponse;
 
 /**
  * Replaces the key by three stars in headers and text of an answer. A key of less than eight characters or of digits alone stays: it could be

@@ -4,13 +4,6 @@ import type { ErrorCode } from '../errors.ts';
 import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
-export interface TimeLimits {
-  /** Until something comes: the connection, the first byte, the next one. */
-  timeoutMs: number;
-  /** For the whole call, attempts and waits together. */
-  maxTimeMs: number;
-}
-
 /** The hints of the command line for failed requests; the library has none. */
 export const hints = { ofNetwork, ofTimeout, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
 

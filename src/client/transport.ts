@@ -45,5 +45,8 @@ export const usualLimits = {
   maxBodyBytes: 64 * 1024 ** 2,
 } as const;
 
+/** Milliseconds. */
+export type TimeLimits = Record<'timeoutMs' | 'maxTimeMs', number>;
+
 /** The longest timer of Node and browsers. */
 export const maxTimerMs = 2 ** 31 - 1;

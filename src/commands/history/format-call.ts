@@ -1,8 +1,7 @@
 import { tryParseJson } from '../../api/json.ts';
 import { safeText } from '../../api/safe-text.ts';
-import { summarizeCall } from '../../calls/calls.ts';
 import type { LogEntry } from '../../calls/entry.ts';
-import type { NumberedEntry } from '../../calls/read-log.ts';
+import { type NumberedEntry, summarizeCall } from '../../calls/read-log.ts';
 import { indentJson } from '../../lib/output/json.ts';
 
 /** A call with headers and bodies; a body that is JSON as data. */

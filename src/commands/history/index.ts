@@ -1,6 +1,6 @@
 import { local } from '../../api/endpoint.ts';
 import { integer, optional } from '../../api/kind.ts';
-import type { ShownCall } from '../../calls/calls.ts';
+import type { ShownCall } from '../../calls/read-log.ts';
 import { column, listView } from '../../lib/output/columns.ts';
 import { counted, formatTime, pathCell } from '../../lib/output/format.ts';
 import type { Column } from '../../lib/output/view.ts';
@@ -32,11 +32,8 @@ export function addHistory(history: Command): void {
     .example('history --failed', 'what went wrong')
     .example('history --limit 1000 --format csv', 'as CSV')
     .run(async ({ failed, limit = 20 }, context) => {
-      const [{ summarizeCall }, { findHistory }, { readCalls }] = await Promise.all([
-        import('../../calls/calls.ts'),
-        import('../../calls/log.ts'),
-        import('../../calls/read-log.ts'),
-      ]);
+      const { findHistory } = await import('../../calls/log.ts');
+      const { readCalls, summarizeCall } = await import('../../calls/read-log.ts');
       const calls: ShownCall[] = [];
       const notes: string[] = [];
       for (const call of readCalls(findHistory(context.io))) {
@@ -58,7 +55,7 @@ export function addHistory(history: Command): void {
     .example('history show', 'the newest call')
     .example('history show 1 --har', 'as an HTTP archive')
     .run(async ({ call: typed = '1', har }, context) => {
-      const { findCall } = await import('../../calls/calls.ts');
+      const { findCall } = await import('../../calls/read-log.ts');
       const { io, options } = context;
       const call = await findCall(typed, context);
       if (har) {
@@ -84,7 +81,7 @@ export function addHistory(history: Command): void {
     .example('history run 1 --curl', 'print it as a curl line')
     .run(async ({ call = '1' }, context) => {
       const [{ findCall }, { sendAgain }] = await Promise.all([
-        import('../../calls/calls.ts'),
+        import('../../calls/read-log.ts'),
         import('./send-again.ts'),
       ]);
       return sendAgain(await findCall(call, context), context);

@@ -1,6 +1,5 @@
 import { parseJson } from '../../api/json.ts';
-import { refuseLost, summarizeCall } from '../../calls/calls.ts';
-import type { NumberedEntry } from '../../calls/read-log.ts';
+import { type NumberedEntry, refuseLost, summarizeCall } from '../../calls/read-log.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';

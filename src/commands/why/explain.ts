@@ -1,8 +1,7 @@
 import { safeText } from '../../api/safe-text.ts';
-import { findCall } from '../../calls/calls.ts';
 import type { FailedCommand } from '../../calls/entry.ts';
 import { findHistory } from '../../calls/log.ts';
-import { type NumberedEntry, readLog } from '../../calls/read-log.ts';
+import { findCall, type NumberedEntry, readLog } from '../../calls/read-log.ts';
 import { describeCallFailure, describeCommandFailure, listLines, reasonTexts, type Why } from '../../calls/reasons.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';

@@ -8,6 +8,7 @@ const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as 
 
 const hide = secretHider(undefined);
 const config = {
+  now: () => 0,
   hints,
   hide,
   maxWaitMs: 60_000,
@@ -15,7 +16,7 @@ const config = {
   keyName: '...cdef from SOTRA_API_KEY',
 };
 const refusal = (status: number, text: string, headers = {}) =>
-  statusError({ request, status, text, headers, requestId: 'r-1', nowMs: 0, config });
+  statusError(request, { status, text, headers: { 'x-request-id': 'r-1', ...headers }, bytes: text.length }, config);
 
 const coded = (code: string | undefined, message = 'the reason', more = {}) =>
   Object.assign(new Error(message), { ...(code !== undefined && { code }), ...more });

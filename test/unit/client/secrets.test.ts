@@ -63,7 +63,7 @@ test('the key of a request is hidden without the word before it, or with a word 
   expect(hiding(undefined, 'Bearer {"secret":"a"}')).toBe('Bearer {"secret":"***"}');
 });
 
-const answered = (text: string, headers = {}) => ({ status: 200, headers, text, more: 1 });
+const answered = (text: string, headers = {}) => ({ status: 200, headers, text, bytes: 1 });
 const clean = (text: string, key: string, headers = {}) => hideKeyInAnswers(key)(answered(text, headers));
 
 test('an answer that repeats the key is given on without it, in headers too', () => {
@@ -71,7 +71,7 @@ test('an answer that repeats the key is given on without it, in headers too', ()
     text: '{"a":"***"}',
     headers: {},
     status: 200,
-    more: 1,
+    bytes: 1,
   });
   expect(clean('12345678-key', '12345678-key').text).toBe('***');
   expect(clean('"key\\/5678" key%2F5678', 'key/5678')).toMatchObject({ text: '"***" ***' });
@@ -79,7 +79,7 @@ test('an answer that repeats the key is given on without it, in headers too', ()
   expect(clean('none', 'key-5678', headers)).toEqual({
     text: 'none',
     status: 200,
-    more: 1,
+    bytes: 1,
     headers: { a: 'x ***', b: ['***', 'y'], c: undefined, d: '' },
   });
 });
