@@ -226,7 +226,7 @@ function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchema
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const convert = (schema: z.ZodType): { schema: Json; parts: Json } => {
     const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: registry });
-    const { $schema: _, $defs: parts = {}, ...rest } = pointToComponents(json) as Json & { $defs?: Json };
+    const { $schema: _, $defs: parts = {}, ...rest } = pointToComponents(json) as { $schema: string; $defs?: Json };
     return { schema: rest, parts };
   };
   const whole = convert(z.object(named));
@@ -237,16 +237,8 @@ function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchema
   return { schemas: Object.fromEntries(schemas), toSchema: (schema) => convert(schema).schema };
 }
 
-function pointToComponents(json: unknown): unknown {
-  if (Array.isArray(json)) return json.map(pointToComponents);
-  if (typeof json !== 'object' || json === null) return json;
-  const entries = Object.entries(json).map(([key, value]) => [
-    key,
-    key === '$ref' && typeof value === 'string'
-      ? value.replace('#/$defs/', '#/components/schemas/')
-      : pointToComponents(value),
-  ]);
-  return Object.fromEntries(entries);
+function pointToComponents(json: object): Json {
+  return JSON.parse(JSON.stringify(json).replaceAll('#/$defs/', '#/components/schemas/'));
 }
 
 /** Shapes of several resources, by the names of the interface document. */

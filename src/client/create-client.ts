@@ -168,19 +168,8 @@ function checkNames({ id, params }: TableRow, input: Values): void {
   if (missing.length > 0) throw usageError(`${id} requires ${missing.join(', ')}`);
 }
 
-const optionNames: readonly string[] = [
-  'baseUrl',
-  'apiKey',
-  'serviceName',
-  'layout',
-  'wire',
-  'retries',
-  'timeoutMs',
-  'maxTimeMs',
-  'maxWaitMs',
-  'maxBodyBytes',
-  'fetch',
-] satisfies (keyof ClientOptions)[];
+const ownOptions = ['baseUrl', 'apiKey', 'serviceName', 'layout', 'wire', 'retries', 'fetch'];
+const optionNames = [...ownOptions, ...Object.keys(usualLimits)];
 
 function createConfig(options: ClientOptions): ClientConfig {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));

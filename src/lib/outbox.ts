@@ -271,21 +271,13 @@ function release(db: Db, { id, dueMs }: OutboxRow): () => void {
 
 function record(db: Db, row: OutboxRow, made: Try, waitMs: number | undefined): () => void {
   const { outcome, tries, refusals, sinceMs, atMs, ms } = made;
-  const state: OutboxState = outcome.ok ? 'delivered' : waitMs === undefined ? 'failed' : 'waiting';
-  const values: SqlValue[] = [
-    state,
-    atMs + (waitMs ?? 0),
-    sinceMs,
-    atMs,
-    outcome.status,
-    outcome.error,
-    ms,
-    tries,
-    refusals,
-  ];
+  const { ok, status, error } = outcome;
+  const state: OutboxState = ok ? 'delivered' : waitMs === undefined ? 'failed' : 'waiting';
+  const dueMs = atMs + (waitMs ?? 0);
+  const values: SqlValue[] = [state, dueMs, sinceMs, atMs, status, error, ms, tries, refusals, row.id];
   return () =>
     void db.run(
       `UPDATE outbox SET state = ?, due_ms = ?, since_ms = ?, at_ms = ?, status = ?, error = ?, ms = ?, tries = ?, refusals = ? WHERE id = ?`,
-      [...values, row.id],
+      values,
     );
 }

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration, parseTime } from '../api/duration.ts';
-import { checkWireNames } from '../api/endpoint.ts';
+import { checkWireNames, local } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
+import { fitting, layouts } from '../api/formats.ts';
 import { isOrigin, originForm } from '../api/http-address.ts';
+import { choice, formatted, integer, json, listOf, optional, text } from '../api/kind.ts';
 import { checkInput } from '../api/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
 import { readWire, readWireNames, sandboxNow, storedNow, wireForm } from '../sandbox/db/settings.ts';
@@ -104,36 +106,29 @@ function checkTrade(trade: LiveTrade): void {
   }
 }
 
-const known = ['port', 'seed', 'asOf', 'faults', 'serviceName', 'layout', 'cors', 'wire'];
+const kinds = {
+  port: integer(0, 65_535),
+  seed: choice(['demo', 'empty']),
+  asOf: formatted(fitting((typed) => parseTime(typed) !== undefined, 'must be a time such as 2026-11-20T12:00:00Z')),
+  faults: listOf(formatted(fitting((typed) => parseFault(typed) !== undefined, faultForm))),
+  serviceName: text({ minLength: 0 }),
+  layout: choice(layouts),
+  cors: listOf(formatted(fitting(isOrigin, originForm))),
+  wire: json({}, (wire) => (readOptionWire(wire) === undefined ? wireForm : undefined)),
+};
 
-function check({
-  port = 0,
-  seed = 'demo',
-  asOf,
-  faults = [],
-  layout = 'five-line',
-  cors = [],
-  wire = {},
-  ...rest
-}: SandboxOptions): void {
-  const refuseOption = (name: string, value: unknown, rule: string) =>
-    usageError(`${name} ${JSON.stringify(value)}: ${rule}`);
-  const unknown = Object.keys(rest).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw usageError(`startSandbox has no option ${unknown}: it takes ${known.join(', ')}`);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw refuseOption('port', port, 'must be a whole number from 0 to 65535');
-  if (!['demo', 'empty'].includes(seed)) throw refuseOption('seed', seed, 'must be one of demo, empty');
-  if (!['five-line', 'blank-line'].includes(layout))
-    throw refuseOption('layout', layout, 'must be one of five-line, blank-line');
-  const isTime = asOf instanceof Date ? !Number.isNaN(asOf.getTime()) : parseTime(String(asOf)) !== undefined;
-  if (asOf !== undefined && !isTime) throw refuseOption('asOf', asOf, 'must be a time such as 2026-11-20T12:00:00Z');
-  const fault = faults.find((text) => parseFault(text) === undefined);
-  if (fault !== undefined) throw refuseOption('faults', fault, faultForm);
-  const origin = [cors].flat().find((text) => !isOrigin(text));
-  if (origin !== undefined) throw refuseOption('cors', origin, originForm);
-  const read = readWire(typeof wire === 'string' ? wire : JSON.stringify(wire));
-  if (read === undefined) throw refuseOption('wire', wire, wireForm);
-  checkWireNames(readWireNames(read), endpoints, 'wire');
+const optionParams = Object.fromEntries(Object.entries(kinds).map(([key, kind]) => [key, local(optional(kind), '')]));
+
+function check(options: SandboxOptions): void {
+  const { asOf, cors, wire = {} } = options;
+  const atText = asOf instanceof Date ? asOf.toJSON() : asOf;
+  const given = { ...options, asOf: atText, cors: cors === undefined ? undefined : [cors].flat() };
+  checkInput({ id: 'startSandbox', params: optionParams }, given);
+  checkWireNames(readWireNames(readOptionWire(wire)), endpoints, 'wire');
+}
+
+function readOptionWire(wire: unknown) {
+  return readWire(typeof wire === 'string' ? wire : JSON.stringify(wire));
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -135,6 +135,7 @@ type ListedProfile = Pick<Profile, 'id' | 'name' | 'addresses' | 'externalId'> &
     Partial<Pick<Profile['metadata'], 'pnl7d' | 'roiPercent7d' | 'winRate7d' | 'tradeCount7d'>>;
 };
 
+const extra = { extra: true };
 const roiHelp = (days: number) => `return on the tokens sold in ${days} days, percent`;
 const tradesHelp = (days: number) => `sells of ${days} days: the closing trades behind the win rate`;
 const pnlHelp = (days: number) => `realized PnL of ${days} days, in USD; a deployment may count unrealized PnL too`;
@@ -164,13 +165,11 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
     extra: true,
     cut: true,
   }),
-  column.text('farcaster', 'Farcaster', 'Farcaster name', ({ metadata }) => metadata.farcasterUsername, {
-    extra: true,
-  }),
-  column.text('externalId', 'External id', externalIdHelp, { extra: true }),
-  column.text('profileId', 'Profile', 'profile UUID', ({ id }) => id, { extra: true }),
-  column.pnl('pnl7dUsd', 'PnL 7d', pnlHelp(7), ({ metadata }) => metadata.pnl7d, { extra: true }),
-  column.percent('roiPercent7d', 'ROI 7d', roiHelp(7), ({ metadata }) => metadata.roiPercent7d, { extra: true }),
-  column.share('winRate7d', 'Win 7d', winsHelp, ({ metadata }) => metadata.winRate7d, { extra: true }),
-  column.count('trades7d', 'Trades 7d', tradesHelp(7), ({ metadata }) => metadata.tradeCount7d, { extra: true }),
+  column.text('farcaster', 'Farcaster', 'Farcaster name', ({ metadata }) => metadata.farcasterUsername, extra),
+  column.text('externalId', 'External id', externalIdHelp, extra),
+  column.text('profileId', 'Profile', 'profile UUID', ({ id }) => id, extra),
+  column.pnl('pnl7dUsd', 'PnL 7d', pnlHelp(7), ({ metadata }) => metadata.pnl7d, extra),
+  column.percent('roiPercent7d', 'ROI 7d', roiHelp(7), ({ metadata }) => metadata.roiPercent7d, extra),
+  column.share('winRate7d', 'Win 7d', winsHelp, ({ metadata }) => metadata.winRate7d, extra),
+  column.count('trades7d', 'Trades 7d', tradesHelp(7), ({ metadata }) => metadata.tradeCount7d, extra),
 ];

@@ -49,7 +49,7 @@ test.each<[object, string]>([
   [{ asOf: 'yesterday' }, 'asOf "yesterday": must be a time such as'],
   [{ faults: ['503'] }, 'faults "503": must be <status|drop'],
   [{ layout: 'x' }, 'layout "x": must be one of five-line, blank-line'],
-  [{ seeds: 1 }, 'startSandbox has no option seeds: it takes port, seed'],
+  [{ seeds: 1 }, 'startSandbox has no input seeds: did you mean seed? it takes port, seed'],
 ])('%o is refused before anything starts', async (options, message) => {
   const refused = await startSandbox(options).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
