@@ -53,12 +53,12 @@ test('the scale is linear, also if one bar is much longer than the others, and a
 test.each([
   ['--json', 'json output'],
   ['--format csv', 'csv output'],
-  ['--jq .', '--jq'],
+  ['--jq .', "option '--jq <filter>'"],
 ])('--chart cannot be used with %s', async (format, rival) => {
   const service = await answering(board);
   const { code, err, out } = await run(`leaderboard list --chart ${format}`, { env: service.env });
   expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
-  expect(err).toContain(`option '--chart' cannot be used with option '${rival}'`);
+  expect(err).toContain(`option '--chart' cannot be used with ${rival}`);
 });
 
 test.each([
