@@ -216,8 +216,9 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
   if (argument?.name() === 'comment' && word.includes(' '))
     return didYouMean(shellLine(['sotra', ...argv.filter((each) => each !== word), '--', word]));
-  if (argument !== undefined && (argument.name() === 'method' ? methodNames : argumentNames).includes(flag))
-    return `It is the argument: ${nameLine(command)} ${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}.`;
+  const isFirst = (argument?.name() === 'method' ? methodNames : argumentNames).includes(flag);
+  if (command.registeredArguments.some((each, index) => (index === 0 && isFirst) || each.name() === nameOf(flag)))
+    return `It is an argument: ${nameLine(command)} ${nameArguments(command)}.`;
   if (flag === '--port' && known.includes('--ready-file'))
     return 'The page is served on a free port: omit it. --ready-file <file> writes its address.';
   if (formats.some((format) => flag === `--${format}`)) return `Did you mean --format ${flag.slice(2)}?`;
@@ -235,6 +236,10 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
     ({ long = '' }) => long.endsWith(`-${nameOf(flag)}`) && !/^--no-|-file$/.test(long),
   );
   return explainOption(flag, known) ?? didYouMean(longer?.long ?? nearestOption(flag, known));
+}
+
+function nameArguments({ registeredArguments }: Command): string {
+  return registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)).join(' ');
 }
 
 function explainOption(flag: string, known: readonly string[]): string | undefined {

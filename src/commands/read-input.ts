@@ -137,7 +137,7 @@ function hintForName(param: Param, text: string): string | undefined {
   const isName = /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !identifier.test(text);
   if (!isName || identifies(param) !== 'trader') return undefined;
   if (/\.eth$/i.test(text)) return 'ENS names are not looked up: give the address, 0x and 40 hex digits.';
-  return 'In commands that read, a name on the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.';
+  return 'In commands that read, a name or a row (#3) of the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.';
 }
 
 /** The choices of a parameter, as they are typed. */

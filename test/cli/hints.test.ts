@@ -126,7 +126,12 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "required option '--chain <chain>' not specified",
     'For example: sotra sandbox trade --chain base --trader 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --token',
   ],
-  ['profile get --address 0x12', "unknown option '--address'", 'It is the argument: sotra profile get <identifier>.'],
+  ['profile get --address 0x12', "unknown option '--address'", 'It is an argument: sotra profile get <identifier>.'],
+  [
+    'profile positions #1 --status open',
+    "unknown option '--status'",
+    'It is an argument: sotra profile positions <identifier> <status>.',
+  ],
   ['profile get x --page 2', "unknown option '--page'", 'Omit it: this command has no pages.'],
   ['leaderboard list --page 2', "unknown option '--page'", 'For longer lists it has --limit.'],
   [
@@ -146,7 +151,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "unknown option '--port'",
     'The page is served on a free port: omit it. --ready-file <file> writes its address.',
   ],
-  ['request -X POST /v2/x', "unknown option '-X'", 'It is the argument: sotra request <method>.'],
+  ['request -X POST /v2/x', "unknown option '-X'", 'It is an argument: sotra request <method> <path>.'],
   [
     'request GET /v2/x -H Accept:text/plain',
     "unknown option '-H'",

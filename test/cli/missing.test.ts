@@ -24,7 +24,10 @@ test('a row or a name of the last board works as its trader', async () => {
   const unknown = await run('--sandbox leaderboard rank #2', { env });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('has no such row')]);
   const unseen = await run('--sandbox profile get cobalt.alpha.test', { env });
-  expect([unseen.code, unseen.err]).toEqual([2, expect.stringContaining('a name on the last board works')]);
+  expect([unseen.code, unseen.err]).toEqual([
+    2,
+    expect.stringContaining('a name or a row (#3) of the last board works'),
+  ]);
   await run('--sandbox leaderboard list --limit 3', { env, tty: 120 });
   for (const who of ['#2', 'cobalt.alpha.test', 'Cobalt.Alpha.TEST']) {
     const { out, err } = await run(['--sandbox', 'profile', 'get', who, '--json'], { env });
@@ -153,7 +156,10 @@ test('a name works as its trader; one that two traders have, or a trader and a k
   }
   // What one service calls somebody means nothing at another.
   const elsewhere = await run('--sandbox profile get bob', { env });
-  expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('a name on the last board works')]);
+  expect([elsewhere.code, elsewhere.err]).toEqual([
+    2,
+    expect.stringContaining('a name or a row (#3) of the last board works'),
+  ]);
 });
 
 test('a command that writes takes an alias or a stored key, and no name of the board', async () => {
@@ -167,7 +173,10 @@ test('a command that writes takes an alias or a stored key, and no name of the b
   for (const who of ['@whale', 'whale'])
     expect([who, (await add(who)).out]).toEqual([who, expect.stringContaining(two)]);
   const { code, err } = await add('bob');
-  expect([code, err]).toEqual([2, expect.stringContaining('In commands that read, a name on the last board works')]);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('In commands that read, a name or a row (#3) of the last board works'),
+  ]);
 });
 
 test('a symbol instead of the address of a token is refused before anything is sent', async () => {
