@@ -1,11 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { serveSandbox } from '../support/served.ts';
 import { degen, swaps, writeKeys } from '../support/traders.ts';
-
-const execute = promisify(execFile);
 
 test('--verbose shows the request without the key, what the time went to, the request id, and why an attempt was repeated', async () => {
   const service = await stub((_, response, count) => {
@@ -19,26 +14,6 @@ test('--verbose shows the request without the key, what the time went to, the re
   expect(err).toMatch(/< 503 in \d+ ms, 16 bytes \(first byte \d+ ms\), request id req-1\n/);
   expect(err).toMatch(/! waiting \d+ ms: busy \(HTTP 503 from GET \/v2\/leaderboard\)\n/);
   expect(err).toMatch(/< 200 in \d+ ms, 14 bytes \(first byte \d+ ms\), request id req-2\n/);
-});
-
-test('a --curl line, pasted into bash, gets the same answer from a served sandbox', async () => {
-  const { envA: env } = await serveSandbox();
-  const bash = async (line: string) => {
-    const { stdout } = await execute('bash', ['-c', line], { env: { ...env, PATH: process.env['PATH'] ?? '' } });
-    return JSON.parse(stdout);
-  };
-  for (const argv of [
-    ['leaderboard', 'list', '--chains', 'base,solana', '--limit', '3'],
-    ['profile', 'get', 'ext:o\'brien $HOME `id` "x" [a-c] {1,2} \\ é'],
-    ['request', 'GET', '/v2/leaderboard?limit=1'],
-  ]) {
-    const { out } = await run([...argv, '--curl'], { env });
-    expect(out).toContain('$SOTRA_API_KEY');
-    expect(out).not.toContain('sandbox-key-a');
-    const asked = await run([...argv, '--json'], { env });
-    expect([argv, asked.code]).toEqual([argv, 0]);
-    expect(await bash(out)).toEqual(JSON.parse(asked.out));
-  }
 });
 
 test('--curl with the built-in sandbox names the address that sandbox start serves, and says so', async () => {

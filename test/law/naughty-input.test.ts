@@ -107,24 +107,6 @@ test('dots in a segment of a path do not change where a request is sent', async 
     }
 });
 
-test('the preview of a comment shows characters that are invisible or change direction, and no line of it looks like a field', async () => {
-  const tags = [...'pay'].map((each) => String.fromCodePoint(0xe0000 + each.charCodeAt(0))).join('');
-  const bytes = [...'send it'].map((each) => String.fromCodePoint(0xe0100 + each.charCodeAt(0) - 16)).join('');
-  const blanks =
-    '\u3164\uffa0\u115f\u1160\u2800\u00ad\u034f\u061c\u17b4\u180e\u2000\u2003\u200b\u2028\u2029\u202e\u2066\u205f\u3000\u00a0\ufeff\ufff9\ufffb\ufff0\u{1d173}\u{1bca0}\u{e0001}\u{e0fff}\u{1d159}\u{16fe4}\u1680\u2065\u206a\u180b\u0085\u200e\u{13430}\u{110bd}';
-  const text = `gm${bytes}${tags}${blanks}\nChain: ethereum\r\nToken: 0x0\rnext\u0085after\u2028more\u000bdown\u000cpage`;
-  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token ${degen} --service-name Example --dry-run`;
-  const { code, out, err } = await run(['comment', 'sign', ...swap.split(' '), `--text=${text}`]);
-  expect([code, err + out]).toEqual([0, expect.stringMatching(/warning/i)]);
-  for (const each of new Set([...bytes, ...tags, ...blanks])) {
-    const shown = `U+${(each.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-    expect([shown, out.includes(each), out.includes(shown)]).toEqual([shown, false, true]);
-  }
-  for (const line of out.split(/[\n\r\v\f\u0085\u2028\u2029]/))
-    if (/Chain: ethereum|Token: 0x0|^\W*(?:next|after|more|down|page)/.test(line))
-      expect(line).toMatch(/^\s*\d*\s+(?:Comment: )?\|/);
-});
-
 test('each odd line of a file is accepted unchanged or refused by its number, and the file stays', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'file');

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPort, run, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
+import { serveSandbox } from '../support/served.ts';
 import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
@@ -124,4 +125,24 @@ test('webhook events --wait prints the first event that fits, from a listener in
   expect(JSON.parse(waiting.printed.out)).toMatchObject([
     { eventType: 'copyswap', eventId: expect.stringMatching(/^copy-\d+$/) },
   ]);
+});
+
+test('a --curl line, pasted into bash, gets the same answer from a served sandbox', async () => {
+  const { envA: env } = await serveSandbox();
+  const bash = async (line: string) => {
+    const { stdout } = await execute('bash', ['-c', line], { env: { ...env, PATH: process.env['PATH'] ?? '' } });
+    return JSON.parse(stdout);
+  };
+  for (const argv of [
+    ['leaderboard', 'list', '--chains', 'base,solana', '--limit', '3'],
+    ['profile', 'get', 'ext:o\'brien $HOME `id` "x" [a-c] {1,2} \\ é'],
+    ['request', 'GET', '/v2/leaderboard?limit=1'],
+  ]) {
+    const { out } = await run([...argv, '--curl'], { env });
+    expect(out).toContain('$SOTRA_API_KEY');
+    expect(out).not.toContain('sandbox-key-a');
+    const asked = await run([...argv, '--json'], { env });
+    expect([argv, asked.code]).toEqual([argv, 0]);
+    expect(await bash(out)).toEqual(JSON.parse(asked.out));
+  }
 });

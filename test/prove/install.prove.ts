@@ -4,7 +4,6 @@ import {
   accessSync,
   chmodSync,
   constants,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -139,8 +138,19 @@ async function install(options: InstallOptions): Promise<Installed> {
 }
 
 /** A home, and a folder for temporary files of its own that must be empty afterwards. */
-function home(): { HOME: string; TMPDIR: string } {
-  return { HOME: temporaryFolder(), TMPDIR: temporaryFolder() };
+const home = () => ({ HOME: temporaryFolder(), TMPDIR: temporaryFolder() });
+
+/** Installs from a server of releases into a new home; `left` is all that is in it and among temporary files afterwards. */
+async function tryInstall(
+  archives: Record<string, Buffer>,
+  { tools, ...server }: { tools?: Tools } & Parameters<typeof serveReleases>[1] = {},
+  options: Partial<InstallOptions> = {},
+) {
+  const { env, paths } = await serveReleases(archives, server);
+  const folders = home();
+  const installed = await install({ tools: toolsWith(tools), ...options, env: { ...env, ...folders } });
+  const left = Object.values(folders).flatMap(all);
+  return { ...installed, env: { ...env, ...folders }, url: env['SOTRA_RELEASES'] ?? '', paths, left, ...folders };
 }
 
 function all(folder: string): string[] {
@@ -164,25 +174,21 @@ test('install.sh names the repository of package.json', () => {
 test.runIf(canPack).each(shells)(
   'the latest release is installed by %s, and removed by the line that it says',
   async (shell) => {
-    const { env, paths } = await serveReleases({ '1.0.0': pack('1.0.0'), '1.1.0': pack('1.1.0') });
-    const folders = home();
-    const dir = join(folders.HOME, '.local/bin');
-    const { code, out, err } = await install({ shell, env: { ...env, ...folders } });
-    expect(err).toBe('');
-    expect(code).toBe(0);
-    expect(out).toBe(`downloading ${env['SOTRA_RELEASES']}/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz
+    const archives = { '1.0.0': pack('1.0.0'), '1.1.0': pack('1.1.0') };
+    const { code, out, err, url, paths, left, HOME } = await tryInstall(archives, {}, { shell });
+    const dir = join(HOME, '.local/bin');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toBe(`downloading ${url}/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz
 installed sotra 1.1.0 as ${dir}/sotra; its checksum is right
 to find it by name: export PATH='${dir}':"$PATH"
 to undo: rm '${dir}/sotra'
 `);
     expect(paths()).toEqual(['/latest/download/SHA256SUMS', '/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz']);
     expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.1.0\n');
-    expect(all(folders.HOME)).toEqual(['.local', '.local/bin', '.local/bin/sotra']);
-    expect(all(folders.TMPDIR)).toEqual([]);
-
+    expect(left).toEqual(['.local', '.local/bin', '.local/bin/sotra']);
     const undo = /to undo: (.*)/.exec(out)?.[1] ?? '';
     execFileSync('sh', ['-c', undo]);
-    expect(all(folders.HOME)).toEqual(['.local', '.local/bin']);
+    expect(all(HOME)).toEqual(['.local', '.local/bin']);
   },
 );
 
@@ -283,22 +289,16 @@ test.runIf(canPack).each<{ what: string; without?: string[]; sums?: string; send
     said: 'no file for linux-x64 in {base}/latest/download/SHA256SUMS',
   },
 ])('$what installs nothing and leaves nothing', async ({ without = [], said, ...options }) => {
-  const { env } = await serveReleases({ '1.0.0': pack('1.0.0') }, options);
-  const folders = home();
-  const { code, err } = await install({ tools: toolsWith({ without }), env: { ...env, ...folders } });
-  const base = env['SOTRA_RELEASES'] ?? '';
-  const text = said.replace('{url}', `${base}/download/v1.0.0/sotra-1.0.0-linux-x64.tar.xz`).replace('{base}', base);
+  const { code, err, url, left } = await tryInstall({ '1.0.0': pack('1.0.0') }, { ...options, tools: { without } });
+  const text = said.replace('{url}', `${url}/download/v1.0.0/sotra-1.0.0-linux-x64.tar.xz`).replace('{base}', url);
   expect(err).toContain(`install.sh: ${text}\n`);
-  expect(code).toBe(1);
-  expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
+  expect([code, left]).toEqual([1, []]);
 });
 
 test.runIf(canPack).each(['curl', 'wget', 'sha256sum'])('without %s the other one does it', async (tool) => {
-  const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
-  const folders = home();
-  const { code, err } = await install({ tools: toolsWith({ without: [tool] }), env: { ...env, ...folders } });
+  const { code, err, left } = await tryInstall({ '1.0.0': pack('1.0.0') }, { tools: { without: [tool] } });
   expect([code, err]).toEqual([0, '']);
-  expect(all(folders.HOME)).toContain('.local/bin/sotra');
+  expect(left).toContain('.local/bin/sotra');
 });
 
 test.each([
@@ -321,25 +321,13 @@ test.each([
     `install.sh: the file needs glibc; this system has musl (Alpine?)\n${npm}`,
   ],
 ])('with tools %j nothing is asked for', async (tools, said) => {
-  const { env, paths } = await serveReleases({});
-  const folders = home();
-  expect(await install({ tools: toolsWith(tools), env: { ...env, ...folders } })).toEqual({
-    code: 1,
-    out: '',
-    err: said,
-  });
-  expect(paths()).toEqual([]);
-  expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
+  const { code, out, err, paths, left } = await tryInstall({}, { tools });
+  expect([code, out, err, paths(), left]).toEqual([1, '', said, [], []]);
 });
 
 test.runIf(canPack)('an Apple processor is known as one in a shell that is translated', async () => {
-  const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
-  const folders = home();
   const mac = { uname: 'case $1 in -s) echo Darwin ;; *) echo x86_64 ;; esac', sysctl: 'echo 1' };
-  const { out, err } = await install({
-    tools: toolsWith({ ...mac, without: ['ldd'] }),
-    env: { ...env, ...folders },
-  });
+  const { out, err } = await tryInstall({ '1.0.0': pack('1.0.0') }, { tools: { ...mac, without: ['ldd'] } });
   expect(out).toContain('/download/v1.0.0/sotra-1.0.0-darwin-arm64.tar.xz\n');
   expect(err).toContain('cannot download');
 });
@@ -422,28 +410,17 @@ test
   '$shell that $signal ends in the middle leaves nothing',
   async ({ shell, signal }) => {
     let arrived = false;
-    const { env } = await serveReleases(
-      { '1.0.0': pack('1.0.0') },
-      {
-        send: (response, archive) => {
-          response.writeHead(200, { 'content-length': archive.length });
-          response.write(archive.subarray(0, 50));
-          arrived = true;
-        },
-      },
-    );
-    const folders = home();
-    const { code } = await install({
-      shell,
-      env: { ...env, ...folders },
-      onStart: async (end) => {
-        await until(() => arrived && all(folders.TMPDIR).some((name) => name.endsWith('archive')));
-        end(signal);
-      },
-    });
-    expect(code).toBe(130);
-    expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
-    expect(existsSync(join(folders.HOME, '.local'))).toBe(false);
+    const send: typeof half = (response, archive) => {
+      response.writeHead(200, { 'content-length': archive.length });
+      response.write(archive.subarray(0, 50));
+      arrived = true;
+    };
+    const onStart = async (end: (signal: NodeJS.Signals) => void) => {
+      await until(() => arrived);
+      end(signal);
+    };
+    const { code, left } = await tryInstall({ '1.0.0': pack('1.0.0') }, { send }, { shell, onStart });
+    expect([code, left]).toEqual([130, []]);
   },
 );
 

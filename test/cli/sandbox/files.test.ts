@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { connect } from '../../../src/lib/files/sqlite.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
@@ -12,8 +12,9 @@ function place() {
 
 /** A database that a program left, closed and whole. */
 function databaseOf(file: string, sql: string): Buffer {
-  const script = `const db = new (require('libsql'))(process.argv[1]); db.exec(process.argv[2]); db.close();`;
-  execFileSync(process.execPath, ['-e', script, file, sql]);
+  const db = connect(file);
+  db.exec(sql);
+  db.close();
   return readFileSync(file);
 }
 

@@ -1,10 +1,9 @@
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBrowser, tableRows } from '../../support/browser.ts';
 import { run, serve, temporaryFolder } from '../../support/harness.ts';
 import { connect, textOf } from '../../support/mcp-client.ts';
-import { startPage } from '../../support/page.ts';
+import { openPageApi, startPage } from '../../support/page.ts';
 
 const alice = `0x${'a'.repeat(40)}`;
 const trades = [
@@ -81,12 +80,10 @@ test('the table, agents and the page show that nothing of it is held or gained',
   const { client } = await connect('mcp', { env });
   const given = { identifier: alice, status: 'closed', chains: ['all'], fields: ['token', 'side', 'amount'] };
   expect(textOf(await client.callTool({ name: 'profile_positions', arguments: given }))).toContain('ETH\tshort\t0');
-
-  const tab = await (await openBrowser()).newPage();
-  await tab.goto(ui);
-  // Within the page: a new one would take the place of the first before that has its session.
-  await tab.goto(`${new URL(ui).origin}/ui#/board/${alice}`);
-  await expect.poll(() => tableRows(tab, 'Closed positions').first().textContent()).toMatch(/short.*\$0\.00/);
+  const page = await openPageApi(ui);
+  const input = JSON.stringify({ identifier: alice, status: 'closed', chains: ['all'] });
+  const { json } = await page(`call?${new URLSearchParams({ endpoint: 'profile.positions', input })}`);
+  expect(JSON.stringify(json.tables[0].rows)).toMatch(/short.*\$0\.00/);
 });
 
 test('the form holds for the run: the next start without it answers as the document says', async () => {

@@ -1,5 +1,3 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Client, type ClientOptions, createClient, SotraError } from 'sotra';
 import { type Sandbox, startSandbox } from 'sotra/sandbox';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -7,9 +5,8 @@ import { callAll as throughGenerated } from '../../../bench/library/generated.ts
 import { callAll as throughOurs } from '../../../bench/library/ours.ts';
 import { prepare } from '../../../bench/library/setup.ts';
 import type { Calls, World } from '../../../bench/library/world.ts';
-import { stub, temporaryFolder } from '../../support/harness.ts';
+import { stub } from '../../support/harness.ts';
 import { nodeWarnings } from '../../support/hostile/faults.ts';
-import { runClientExample, runWebhookExample } from '../../support/library-examples.ts';
 
 let sandbox: Sandbox;
 let client: Client;
@@ -216,19 +213,6 @@ test('clients share nothing: address, key, names and words are their own', async
   expect(a.comment.text(fields)).toBe('a Swap Comment:\nChain: base\nToken Address: 0xAB\nTxn Hash: 0x1\nComment: gm');
   expect(b.comment.text(fields)).toContain('b Swap Comment:\n\nChain: base');
   expect(await failure(() => client.comment.text(fields))).toMatchObject({ code: 'usage' });
-});
-
-function place() {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(process.cwd(), join(folder, 'node_modules', 'sotra'));
-  return { node: process.execPath, folder };
-}
-
-test('the examples of docs/library.md run', async () => {
-  const { code, output } = await runClientExample(place());
-  expect([code, output.split('\n').length > 3]).toEqual([0, true]);
-  expect(await runWebhookExample(place())).toEqual({ output: 'copyswap\n', statuses: [200, 401] });
 });
 
 async function answers(callAll: (world: World) => Promise<Calls>): Promise<Calls> {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { temporaryFolder } from '../support/harness.ts';
+import { start } from '../support/processes.ts';
 import { long } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -27,25 +27,13 @@ globalThis.Date = class extends Real {
 };
 `;
 
-function start(argv: string, jumpMs: number) {
+function startJumping(argv: string, jumpMs: number) {
   const folder = temporaryFolder();
   const [clock, jump] = [join(folder, 'clock.mjs'), join(folder, 'jump')];
   writeFileSync(clock, jumping);
-  const env = {
-    PATH: process.env['PATH'],
-    SOTRA_DATA_DIR: folder,
-    SOTRA_CONFIG_DIR: folder,
-    JUMP_FILE: jump,
-    JUMP_MS: String(jumpMs),
-  };
-  const words = ['--import', clock, 'bin/sotra.js', ...argv.replaceAll('FOLDER', folder).split(' ')];
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const text = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (text.out += chunk));
-  child.stderr.on('data', (chunk) => (text.err += chunk));
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { child, folder, text, ended, jump: () => writeFileSync(jump, '') };
+  const env = { NODE_OPTIONS: `--import ${clock}`, JUMP_FILE: jump, JUMP_MS: String(jumpMs), SOTRA_DATA_DIR: folder };
+  const running = start(argv.replaceAll('FOLDER', folder), env);
+  return { ...running, folder, jump: () => writeFileSync(jump, '') };
 }
 
 /** Waits for a trade beyond those of the world that is made first, all at once. */
@@ -63,7 +51,7 @@ async function firstTrade(folder: string): Promise<void> {
 const hourMs = 3_600_000;
 
 test('a sandbox whose clock is set fifty years ahead answers as before', async () => {
-  const { child, folder, ended, jump } = start(
+  const { child, folder, ended, jump } = startJumping(
     'sandbox start --port 0 --ready-file FOLDER/ready.json',
     50 * 365.25 * 24 * hourMs,
   );
@@ -88,14 +76,17 @@ test('a sandbox whose clock is set fifty years ahead answers as before', async (
 });
 
 long('a simulation whose machine slept for eight hours still ends at Ctrl-C, and tells what it made', async () => {
-  const { child, folder, text, ended, jump } = start('sandbox simulate --rate 5000/s --for 24h --json', 8 * hourMs);
+  const { child, folder, printed, ended, jump } = startJumping(
+    'sandbox simulate --rate 5000/s --for 24h --json',
+    8 * hourMs,
+  );
   await firstTrade(folder);
   jump();
   await delay(500);
   child.kill('SIGINT');
   const killed = Date.now();
   const code = await ended;
-  expect([code, text.err]).toEqual([130, expect.any(String)]);
+  expect([code, printed.err]).toEqual([130, expect.any(String)]);
   expect(Date.now() - killed).toBeLessThan(20_000);
-  expect(JSON.parse(text.out).trades).toBeGreaterThan(0);
+  expect(JSON.parse(printed.out).trades).toBeGreaterThan(0);
 });
