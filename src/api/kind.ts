@@ -8,7 +8,7 @@ export type Kind<Value = unknown> = (
   | TextKind
   | ParsedKind
   | NumberKind
-  | BooleanKind
+  | { type: 'boolean' }
   | ChoiceKind
   | ListKind
   | JsonKind
@@ -49,10 +49,6 @@ interface NumberKind {
   type: 'integer' | 'number';
   min?: number;
   max?: number;
-}
-
-interface BooleanKind {
-  type: 'boolean';
 }
 
 interface ChoiceKind {

@@ -109,24 +109,18 @@ function openFile({ io, warn }: LoggedCommand) {
     isOff = true;
     warn(`this call is not in the history: ${readMessage(thrown)}`);
   };
-  let folder: string | undefined;
-  try {
-    folder = isOff ? undefined : findHistory(io);
-  } catch (thrown) {
-    fail(thrown);
-  }
   return {
     /** Returns whether the line is in the log. */
     append: (describe: () => LogEntry | FailedCommand): boolean => {
       try {
-        if (!isOff && folder !== undefined) isFull = appendLine(folder, describe());
+        if (!isOff) isFull = appendLine(findHistory(io), describe());
       } catch (thrown) {
         fail(thrown);
       }
       return !isOff;
     },
     rotate: async () => {
-      if (isFull && folder !== undefined) await rotateLog(folder).catch(fail);
+      if (isFull) await rotateLog(findHistory(io)).catch(fail);
       isFull = false;
     },
   };

@@ -5,7 +5,22 @@ import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
 /** The hints of the command line for failed requests; the library has none. */
-export const hints = { ofNetwork, ofTimeout, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
+export const hints = {
+  ofNetwork,
+  ofStatus,
+  ofTimeout: (limitMs: number) => longerTimeout('Allow more time with', limitMs),
+  ofRedirect: (to: string | undefined) =>
+    to === undefined
+      ? 'See the answer with --verbose, and check the base URL.'
+      : 'The key is sent to no other origin. If you trust the new address, make it the base URL.',
+  ofLoop: () => 'Set the base URL to the address that answers.',
+  ofOtherOrigin: () => 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
+  ofBadAnswer: (isTooMuch: boolean, baseUrl: string) =>
+    isTooMuch
+      ? 'The interface has no such answer: --curl prints a command that shows it.'
+      : (versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.'),
+  describePage,
+};
 
 export type Hints = typeof hints;
 
@@ -94,24 +109,6 @@ function nameProblem({ url }: NetworkFacts): Problem {
   return { problem: `the name ${url.hostname} has no address`, hint };
 }
 
-function ofTimeout(limitMs: number): string | undefined {
-  return longerTimeout('Allow more time with', limitMs);
-}
-
-function ofRedirect(to: string | undefined): string {
-  return to === undefined
-    ? 'See the answer with --verbose, and check the base URL.'
-    : 'The key is sent to no other origin. If you trust the new address, make it the base URL.';
-}
-
-function ofLoop(): string {
-  return 'Set the base URL to the address that answers.';
-}
-
-function ofOtherOrigin(): string {
-  return 'The key is not sent there. Request the pages one by one with the cursors that --json shows.';
-}
-
 interface StatusFacts extends PageFacts {
   request: HttpRequest;
   retryAfterSec: number | undefined;
@@ -141,11 +138,6 @@ function waitHint(retryAfterSec: number, maxWaitMs: number): string {
   const tooLong = `${asked}, and a call waits at most ${maxWaitMs / 1000} s`;
   const enoughSec = retryAfterSec + 60;
   return enoughSec <= maxTimeoutSec ? `${tooLong}: --timeout ${enoughSec}s waits for it.` : `${tooLong}: retry then.`;
-}
-
-function ofBadAnswer(isTooMuch: boolean, baseUrl: string): string {
-  if (isTooMuch) return 'The interface has no such answer: --curl prints a command that shows it.';
-  return versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.';
 }
 
 /** A hint for a base URL that ends in the version that paths begin with. */

@@ -7,16 +7,11 @@ import { type HttpRequest, type HttpResponse, type Limits, maxTimerMs, type Tran
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-interface NetworkOptions {
-  now: () => number;
-  env: Env;
-}
-
 /**
  * A transport over real sockets, keeping connections alive until `close`; through a proxy if HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
  * but never for loopback addresses. Errors: `usage` for a proxy that cannot be used, once one is needed.
  */
-export async function createNetwork({ now, env }: NetworkOptions): Promise<Transport> {
+export async function createNetwork({ now, env }: { now: () => number; env: Env }): Promise<Transport> {
   const { Agent, EnvHttpProxyAgent } = await import('undici');
   const direct = new Agent({ connections: 8 });
   let proxied: Dispatcher | undefined;

@@ -47,14 +47,12 @@ export function writeFlags(values: Readonly<Record<string, FlagValue>>): string[
   );
 }
 
-interface ServiceOptions {
-  sandbox?: boolean;
-  context?: string | undefined;
-  baseUrl?: string | undefined;
-}
-
 /** The flags that name a service. */
-export function serviceFlags({ sandbox, context, baseUrl }: ServiceOptions): string[] {
+export function serviceFlags({
+  sandbox,
+  context,
+  baseUrl,
+}: Partial<Record<'sandbox' | 'context' | 'baseUrl', FlagValue>>): string[] {
   return writeFlags({ '--sandbox': sandbox, '--context': context, '--base-url': baseUrl });
 }
 

@@ -60,7 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const atText = asOf instanceof Date ? asOf.toISOString() : asOf;
     setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout, wire }, Date.now());
-    const io = { now: Date.now, sleep: pause };
+    const io = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }) };
     const parsed = faults.flatMap((text) => parseFault(text) ?? []);
     const { url, close } = await serve({
       db,
@@ -129,8 +129,4 @@ function check(options: SandboxOptions): void {
 
 function readOptionWire(wire: unknown) {
   return readWire(typeof wire === 'string' ? wire : JSON.stringify(wire));
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal });
 }

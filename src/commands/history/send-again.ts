@@ -1,9 +1,8 @@
-import { parseJson } from '../../api/json.ts';
+import { isObject, parseJson } from '../../api/json.ts';
 import { type NumberedEntry, refuseLost, summarizeCall } from '../../calls/read-log.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { compareJson } from '../../lib/compare-json.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { parseBody } from './format-call.ts';
@@ -57,6 +56,24 @@ function compareStatus(before: number, now: number): string {
   return before === now
     ? `The status is ${now}, as before.`
     : `The status was ${before || 'missing (no answer)'} and is now ${now}.`;
+}
+
+/** A place where two JSON values differ, such as `traders[0].pnl.total`; `undefined` for a missing value. */
+interface JsonDifference {
+  /** Empty for the whole. */
+  place: string;
+  before: unknown;
+  after: unknown;
+}
+
+function compareJson(before: unknown, after: unknown, place = ''): JsonDifference[] {
+  if (Object.is(before, after)) return [];
+  const isList = Array.isArray(before) && Array.isArray(after);
+  if (!isList && !(isObject(before) && isObject(after))) return [{ place, before, after }];
+  const [old, now] = [before, after] as Record<string, unknown>[];
+  return [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])].flatMap((key) =>
+    compareJson(old?.[key], now?.[key], isList ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`),
+  );
 }
 
 const maxShownValue = 60;

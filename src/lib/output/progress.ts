@@ -117,10 +117,7 @@ export function sinkStream(sink: Sink): TerminalStream {
   });
 }
 
-interface WaitingOptions {
-  err: Sink;
-  noColor: boolean;
-  now: () => number;
+interface WaitingOptions extends Omit<ProgressOptions, 'quiet'> {
   /** Shorter waits are not shown. */
   shownMs?: number | undefined;
 }
