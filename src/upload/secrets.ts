@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import { defined } from '../api/json.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { refuseOther, replaceFile } from '../lib/files/durable-file.ts';
-import { readSecrets } from '../lib/files/secret-file.ts';
-import { decodeText, readSmallFile } from '../lib/files/source.ts';
+import { readStateBytes, readStateFile, refuseOther, replaceFile } from '../lib/files/durable-file.ts';
+import { decodeText } from '../lib/files/source.ts';
 import { hashParts, type Upload } from './state.ts';
 import type { UploadRun } from './upload-run.ts';
 
@@ -26,7 +25,7 @@ export function dropSecret(upload: Upload, uid: string): void {
 /** The secret of a webhook as an upload kept it, or else as the service lists it, unless it is masked there. Errors: `local-file`. */
 export function findSecret(uid: string, uploads: readonly Upload[], listed: WebhookList): string | undefined {
   const file = uploads.map((upload) => keptSecretFile(upload, uid)).find((each) => existsSync(each));
-  if (file !== undefined) return readSecrets(file)[0];
+  if (file !== undefined) return readStateFile(file).trim();
   const secret = listed.find((each) => each.uid === uid)?.secret;
   return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
 }
@@ -44,7 +43,7 @@ export function checkSecretFile(file: string): void {
 /** The text of a --secret-file; empty if there is none. */
 export function readSecretFile(file: string): string {
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
-  return isFile ? decodeText(readSmallFile(file), file).trim() : '';
+  return isFile ? decodeText(readStateBytes(file), file).trim() : '';
 }
 
 /** Puts a secret first in a --secret-file (mode 0600). Its other lines stay, except retired secrets. Errors: those of the file system. */

@@ -119,7 +119,7 @@ const cases: readonly ExamCase[] = [
 /** Sends every case to an endpoint; exit 12 if one fails. Errors: `usage`, `local-file`; `network` if nothing answers. */
 export async function examineEndpoint({ url, secretFile, junit }: ExamInput, context: Context): Promise<Result> {
   const { options } = context;
-  const [secret = ''] = readOwnSecrets([secretFile], context);
+  const [secret = ''] = await readOwnSecrets([secretFile], context);
   const place = hideUrlSecrets(url);
   if (options.preview) {
     const answer = cases.map((each) => makeRow(each));

@@ -28,7 +28,7 @@ const defaultPort = 4242;
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open requires --ui', 'Add --ui, or omit --open.');
-  const secrets = readNamedSecrets(input.secretFile, context);
+  const secrets = await readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input, context.warn);
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
   const keep = readLimits(input.keep);

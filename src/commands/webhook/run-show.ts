@@ -12,7 +12,7 @@ import type { ShowInput } from './params.ts';
 
 /** One stored event with its delivery. Errors: `not-found`. */
 export async function showEvent(input: ShowInput, context: Context): Promise<Result> {
-  const secrets = input.secretFile === undefined ? undefined : readOwnSecrets(input.secretFile, context);
+  const secrets = input.secretFile === undefined ? undefined : await readOwnSecrets(input.secretFile, context);
   const none = (): Result => {
     throw notFound(`no stored event ${input.id}`);
   };

@@ -36,10 +36,10 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
 }
 
 /** The first delivery that would be sent. */
-function previewTrigger(trigger: Trigger): Result {
+async function previewTrigger(trigger: Trigger): Promise<Result> {
   const { input, context } = trigger;
   if (input.to !== undefined) {
-    const { body, signed } = signFor(trigger, input.to);
+    const { body, signed } = await signFor(trigger, input.to);
     return { kind: 'request', request: deliveryRequest(input.to, deliveryHeaders(signed), body) };
   }
   const [first, ...others] = findWebhooks(trigger);
@@ -49,10 +49,11 @@ function previewTrigger(trigger: Trigger): Result {
 }
 
 /** An event for an address, signed with the secret of its webhook or the one that was given. Errors: `usage` without either. */
-function signFor(trigger: Trigger, to: string) {
+async function signFor(trigger: Trigger, to: string) {
   const { db, input, context } = trigger;
   const known = allWebhooks(db).find(({ destinationUrl }) => sameDestination(destinationUrl, to));
-  const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
+  const secret =
+    input.secretFile === undefined ? known?.secret : (await readOwnSecrets([input.secretFile], context))[0];
   if (secret === undefined)
     throw usageError(
       `no webhook of the sandbox sends to ${to}, so there is no secret to sign with`,
@@ -72,7 +73,7 @@ function findWebhooks({ db, input }: Trigger): [WebhookRow, ...WebhookRow[]] {
 
 async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   const { io, options } = trigger.context;
-  const { event, body, signed } = signFor(trigger, to);
+  const { event, body, signed } = await signFor(trigger, to);
   const { ok, status, error } = await sendDelivery(to, body, signed, {
     answerMs: options.timeoutMs,
     signal: io.signal,

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { collectBytes } from '../collect.ts';
-import { refuseOther, requireFolder } from './durable-file.ts';
+import { requireFolder } from './durable-file.ts';
 import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
 
 export interface Input {
@@ -42,46 +42,6 @@ function unreadable(file: string, cause: unknown): SotraError {
     hint: 'Correct its path or its permissions.',
     cause,
   });
-}
-
-const [pipeWaitMs, pipePauseMs] = [5000, 20];
-
-/**
- * All of a small file or pipe that a flag names, at once. Errors: those of the file system; `local-file` for anything else, for more than a
- * megabyte, and if nobody writes to the pipe.
- */
-export function readSmallFile(file: string): Buffer {
-  const fd = openSync(file, readNow);
-  try {
-    const found = fstatSync(fd);
-    if (!found.isFIFO()) refuseOther(file, found);
-    const chunks: Buffer[] = [];
-    const endMs = performance.now() + pipeWaitMs;
-    for (let size = 0; ; ) {
-      const chunk = Buffer.alloc(65_536);
-      const read = readSome(fd, chunk);
-      if (read === 0 && (found.isFile() || size > 0)) return Buffer.concat(chunks);
-      size += read ?? 0;
-      chunks.push(chunk.subarray(0, read ?? 0));
-      if (size > maxLineBytes) throw unreadable(file, new Error('it is larger than 1 MB'));
-      if (read) continue;
-      if (performance.now() > endMs)
-        throw unreadable(file, new Error(`nothing came through this pipe in ${pipeWaitMs / 1000} s`));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pipePauseMs);
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** How many bytes there were; 0 at the end, or before anybody writes; `undefined` if more is to come. */
-function readSome(fd: number, chunk: Buffer): number | undefined {
-  try {
-    return readSync(fd, chunk);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
-    throw error;
-  }
 }
 
 /** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `local-file` for none; `usage` for a folder. */

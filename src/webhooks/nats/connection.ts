@@ -9,7 +9,8 @@ import {
 } from '@nats-io/transport-node';
 import { isLoopback } from '../../api/http-address.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import { decodeText, readSmallFile } from '../../lib/files/source.ts';
+import { readStateBytes } from '../../lib/files/durable-file.ts';
+import { decodeText } from '../../lib/files/source.ts';
 import type { NatsAddress } from './address.ts';
 import { setupError } from './errors.ts';
 
@@ -101,7 +102,7 @@ function readCredentials(file: string, place: Pick<NatsAddress, 'servers' | 'tls
     new SotraError('config', `the credentials of the inbox, ${file}: ${why}`, { hint, cause });
   let bytes: Buffer;
   try {
-    bytes = readSmallFile(file);
+    bytes = readStateBytes(file);
   } catch (cause) {
     throw refuse(readMessage(cause), 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.', cause);
   }

@@ -1,8 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readSecrets } from '../../../src/lib/files/secret-file.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { fc } from '../../support/draw.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
@@ -377,22 +377,28 @@ const secretFiles: readonly [text: string, secrets: string[]][] = [
   ['a#b\n', ['a#b']],
 ];
 
-test.each(secretFiles)('the secret file %j holds %j', (text, secrets) => {
+test.each(secretFiles)('the secret file %j holds %j', async (text, secrets) => {
   const file = join(temporaryFolder(), 's');
-  writeFileSync(file, text);
-  expect(readSecrets(file)).toEqual(secrets);
+  writeFileSync(file, text, { mode: 0o600 });
+  for (const secret of secrets) {
+    const signature = createHmac('sha256', secret).update('1.{}').digest('base64url');
+    const argv = `webhook verify --header t=1,v1=${signature} --secret-file ${file}`;
+    expect([secret, (await run(argv, { stdin: '{}' })).code]).toEqual([secret, 0]);
+  }
 });
 
-test('a secret file without a secret, or that cannot be read, is named', () => {
+test('a secret file without a secret, or that cannot be read, is named', async () => {
   const file = join(temporaryFolder(), 's');
   const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
-  const error = (message: string) =>
-    expect.objectContaining({ code: 'local-file', message: expect.stringContaining(message), hint });
-  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: no such file or folder`));
+  const refused = async (message: string) => {
+    const { code, err } = await run(`webhook verify --header t=1,v1=a --secret-file ${file} --json`, { stdin: '{}' });
+    expect([code, JSON.parse(err).error]).toMatchObject([3, { code: 'local-file', message, hint }]);
+  };
+  await refused(`the secret file ${file} cannot be read: no such file or folder`);
   writeFileSync(file, '# none\n \n');
-  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds no secret`));
+  await refused(`the secret file ${file} holds no secret`);
   writeFileSync(file, 'whsec_a\n***\n');
-  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds *** instead of a secret`));
+  await refused(`the secret file ${file} holds *** instead of a secret`);
 });
 
 /** Registers a list with a sandbox of its own: what the command says, and the addresses that the sandbox holds then. */

@@ -86,11 +86,13 @@ export interface NamedSecret {
 }
 
 /** The secrets of files; warns where others may read one. Errors: `local-file`. */
-export function readNamedSecrets(files: readonly string[], context: Context): NamedSecret[] {
-  return files.flatMap((file) => {
-    const secrets = readOwnSecrets([file], context);
+export async function readNamedSecrets(files: readonly string[], context: Context): Promise<NamedSecret[]> {
+  const named: NamedSecret[] = [];
+  for (const file of files) {
+    const secrets = await readOwnSecrets([file], context);
     const nameSecretAt = (index: number) =>
       secrets.length === 1 ? file : `${file} (${index + 1} of ${secrets.length})`;
-    return secrets.map((secret, index) => ({ name: nameSecretAt(index), secret }));
-  });
+    named.push(...secrets.map((secret, index) => ({ name: nameSecretAt(index), secret })));
+  }
+  return named;
 }
