@@ -43,10 +43,10 @@ export function countEvmLines(bytes: Buffer): number | undefined {
 
 /** Drops all but the first of equal addresses. */
 export function dropRepeats({ pieces, count }: AddressLines): AddressLines {
-  const hashes = hashLines(pieces, count);
-  const sorted = hashes.toSorted();
+  const sorted = hashLines(pieces, count).sort();
   const repeated = new Set(sorted.filter((hash, index) => hash === sorted[index - 1]));
   if (repeated.size === 0) return { pieces, count };
+  const hashes = hashLines(pieces, count);
   const seen = new Set<string>();
   let [index, kept] = [0, 0];
   const isFirst = (address: string) => !repeated.has(hashes[index++] ?? 0) || seen.size < seen.add(address).size;

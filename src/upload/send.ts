@@ -5,12 +5,11 @@ import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
 import { batchesOf, packLines } from './address-lines.ts';
-import { openConfirmed } from './confirmed.ts';
 import { makeWebhook } from './make-webhook.ts';
 import type { AddressList } from './read-addresses.ts';
 import { callRepeatedly } from './repeat-call.ts';
 import { handOverSecret } from './secrets.ts';
-import { forgetWebhook, saveState } from './state.ts';
+import { forgetWebhook, openConfirmed, saveState } from './state.ts';
 import { continuing, formatLine, type UploadRun } from './upload-run.ts';
 
 /**

@@ -1,6 +1,19 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import {
+  appendFile,
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  readdirSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { z } from 'zod';
 import { normalizeDestination } from '../api/http-address.ts';
 import { tryParseJson } from '../api/json.ts';
@@ -8,8 +21,10 @@ import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { dataDirectory } from '../lib/config/directories.ts';
-import { makeFolder, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
+import { makeFolder, openStateFile, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
 import { takeLock } from '../lib/files/lock.ts';
+import { compareLines, packLines } from './address-lines.ts';
+import type { AddressList } from './read-addresses.ts';
 
 const stateSchema = z.object({
   version: z.literal(1),
@@ -101,8 +116,10 @@ export function describeUnfinished(uploads: readonly Upload[], isListed: (uid: s
 export function saveState(upload: Upload, change: Partial<UploadState>): void {
   Object.assign(upload.state, change);
   if (upload.isReadOnly) return;
-  makeFolder(upload.folder);
-  syncFolder(dirname(upload.folder));
+  if (!existsSync(upload.folder)) {
+    makeFolder(upload.folder);
+    syncFolder(dirname(upload.folder));
+  }
   replaceFile(join(upload.folder, 'state.json'), `${JSON.stringify(upload.state, null, 2)}\n`);
 }
 
@@ -122,8 +139,72 @@ export function forgetWebhook(upload: Upload, change: Partial<UploadState> = {})
   saveState(upload, { ...change, uid: null, former: uid === null ? former : [uid, ...former], digest: null });
 }
 
-export function confirmedFile({ folder }: Pick<Upload, 'folder'>): string {
+function confirmedFile({ folder }: Upload): string {
   return join(folder, 'confirmed.txt');
+}
+
+function hasConfirmed(upload: Upload): boolean {
+  return upload.confirmedOf !== null && upload.confirmedOf === upload.state.uid && existsSync(confirmedFile(upload));
+}
+
+/** The addresses that the webhook of an upload confirmed, in batches. The rest of a line that a crash cut off is dropped. */
+async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]> {
+  const fd = openStateFile(confirmedFile(upload));
+  let rest = '';
+  for await (const text of createReadStream('', { fd, encoding: 'utf8', highWaterMark: 65_536 })) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines;
+  }
+}
+
+/** Removes the confirmed addresses from a list; returns those that are not in it. */
+export async function takeConfirmed(upload: Upload, list: AddressList): Promise<string[]> {
+  if (!hasConfirmed(upload)) return [];
+  const { missing, surplus } = await compareLines(list.left, readConfirmed(upload));
+  list.left = missing;
+  return surplus;
+}
+
+/** Forgets that a list was confirmed. */
+export async function dropConfirmed(upload: Upload, { left }: AddressList): Promise<void> {
+  if (upload.isReadOnly || !hasConfirmed(upload)) return;
+  const { surplus } = await compareLines(left, readConfirmed(upload));
+  replaceFile(confirmedFile(upload), packLines(surplus).toString());
+}
+
+const [append, sync] = [promisify(appendFile), promisify(fsync)];
+
+/** Opens confirmed.txt, to which each chunk is appended. */
+export function openConfirmed(upload: Upload) {
+  const handle = openStateFile(confirmedFile(upload), constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
+  ftruncateSync(handle, endOfLastLine(handle));
+  syncFolder(upload.folder);
+  let waiting: Buffer[] = [];
+  let flushed = Promise.resolve();
+  const flush = async () => {
+    const lines = Buffer.concat(waiting);
+    waiting = [];
+    if (lines.length === 0) return;
+    await append(handle, lines);
+    await sync(handle);
+  };
+  return {
+    /** Resolves when the addresses are safe on disk; one sync serves all that came meanwhile. */
+    add: (lines: Buffer): Promise<void> => {
+      waiting.push(lines);
+      flushed = flushed.then(flush);
+      return flushed;
+    },
+    close: () => closeSync(handle),
+  };
+}
+
+function endOfLastLine(handle: number): number {
+  const { size } = fstatSync(handle);
+  const tail = Buffer.alloc(Math.min(size, 65_536));
+  readSync(handle, tail, 0, tail.length, size - tail.length);
+  return size - tail.length + tail.lastIndexOf('\n') + 1;
 }
 
 function uploadsFolder(context: Context): string {

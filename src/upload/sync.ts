@@ -8,11 +8,10 @@ import { replaceFile } from '../lib/files/durable-file.ts';
 import { confirm } from '../lib/output/confirm.ts';
 import { counted } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { takeConfirmed } from './confirmed.ts';
 import { deleteWebhook, listWebhooksFor, yieldToTwin } from './make-webhook.ts';
 import { describeSecret, handOverSecret } from './secrets.ts';
 import { previewNext, sendAddresses } from './send.ts';
-import { describeUnfinished, forgetWebhook, saveState, setWebhook } from './state.ts';
+import { describeUnfinished, forgetWebhook, saveState, setWebhook, takeConfirmed } from './state.ts';
 import type { UploadInput, UploadRun } from './upload-run.ts';
 import { type SyncResult, synced as view } from './view.ts';
 

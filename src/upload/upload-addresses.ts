@@ -3,15 +3,13 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { dropConfirmed, takeConfirmed } from './confirmed.ts';
 import { listWebhooks, refuseSecond } from './make-webhook.ts';
 import { readAddresses } from './read-addresses.ts';
 import { checkSecretFile, describeSecret, findSecret, handOverSecret, readSecretFile } from './secrets.ts';
 import { previewNext, sendAddresses } from './send.ts';
-import { showUpload } from './show-upload.ts';
-import { forgetWebhook, openUpload } from './state.ts';
+import { dropConfirmed, forgetWebhook, openUpload, takeConfirmed } from './state.ts';
 import { checkSyncFlags, syncList } from './sync.ts';
-import type { UploadInput, UploadRun } from './upload-run.ts';
+import { showUpload, type UploadInput, type UploadRun } from './upload-run.ts';
 import { type UploadResult, uploaded as view } from './view.ts';
 
 /**

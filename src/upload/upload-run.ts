@@ -2,8 +2,9 @@ import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { serviceFlags, shellLine, writeFlags } from '../client/shell.ts';
 import type { Context } from '../context.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
+import { showProgress } from '../lib/output/progress.ts';
 import type { AddressInput, AddressList } from './read-addresses.ts';
-import type { UploadDisplay } from './show-upload.ts';
 import type { Destination, Upload } from './state.ts';
 
 export interface UploadInput extends AddressInput, Destination {
@@ -47,4 +48,60 @@ export function formatLine(input: UploadInput, { options }: Context): string {
   });
   const words = ['sotra', ...serviceFlags(options), 'webhook', task, ...(uid ? [uid] : []), ...flags];
   return shellLine(words) + (walletAddresses === undefined ? '' : ' --wallet-addresses <the same>');
+}
+
+type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
+
+/** How often a line in a log says how far the upload is. */
+const logEveryMs = 5000;
+const barWidth = 20;
+
+/**
+ * Progress on stderr: a bar on a terminal, now and then a line elsewhere. `brief`: the result says what was done, and only a terminal shows it
+ * as it happens.
+ */
+export async function showUpload(context: Context, { brief }: { brief: boolean }) {
+  const { io, client } = context;
+  const { live, step, done, stop } = await showProgress(context);
+  const stepLive = live ? step : () => undefined;
+  client.onWait = ({ ms, why }) => stepLive(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
+  let [startMs, loggedMs, before] = [0, 0, 0];
+  const confirmed = (count: number, total: number) => {
+    const nowMs = io.now();
+    if (!live && (nowMs - loggedMs < logEveryMs || count === total)) return;
+    const percent = Math.floor((count * 100) / total);
+    const perSec = ((count - before) * 1000) / Math.max(1, nowMs - startMs);
+    const left = formatLeft(Math.ceil((total - count) / perSec));
+    const pace = count === before ? '' : `, ${formatCount(Math.round(perSec))} a second, ${left} left`;
+    const text = `${percent} %: ${formatCount(count)} of ${counted(total, 'address')}${pace}`;
+    if (live) return step(`${drawBar(percent)} ${text}`);
+    loggedMs = nowMs;
+    step(text);
+  };
+  return {
+    step,
+    stop,
+    /** How many addresses are read so far. */
+    read: (count: number) => {
+      if (live) step(count === 0 ? 'reading addresses' : `reading addresses: ${formatCount(count)}`);
+    },
+    /** A step that only a terminal shows. */
+    stepLive,
+    done: brief && !live ? () => undefined : done,
+    started: (count: number, total: number) => {
+      [startMs, loggedMs, before] = [io.now(), io.now(), count];
+      confirmed(count, total);
+    },
+    /** How many addresses are confirmed so far. */
+    confirmed,
+  };
+}
+
+function formatLeft(seconds: number): string {
+  return seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+function drawBar(percent: number): string {
+  const filled = Math.round((percent * barWidth) / 100);
+  return `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}]`;
 }
