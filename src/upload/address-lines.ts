@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer';
+
 /** Distinct addresses in order, one a line, as bytes: a million strings would take longer than the requests. */
 export interface AddressLines {
   pieces: readonly Buffer[];
@@ -11,7 +13,10 @@ export function packLines(addresses: readonly string[]): Buffer {
 
 /** The addresses of a piece. */
 export function unpackLines(piece: Buffer): string[] {
-  return piece.toString().split('\n').slice(0, -1);
+  // ASCII is the same text in Latin-1, which is decoded twice as fast.
+  const lines = piece.toString(isAscii(piece) ? 'latin1' : 'utf8').split('\n');
+  lines.pop();
+  return lines;
 }
 
 /** Addresses in batches of a size; the last one is smaller. */

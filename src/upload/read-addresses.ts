@@ -63,8 +63,11 @@ export async function readAddresses(
   try {
     for await (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
-      const rejected = 'evmLines' in batch ? takeEvmLines(batch, reading) : takeLines(batch, input, reading);
-      await rejects?.appendFile(rejected);
+      if ('evmLines' in batch) takeEvmLines(batch, reading);
+      else {
+        const rejected = takeLines(batch, input, reading);
+        await rejects?.appendFile(rejected);
+      }
       onRead(reading.count);
     }
   } finally {
@@ -107,12 +110,11 @@ interface Wallets {
 
 const noWallets = (): Wallets => ({ count: 0, lines: [] });
 
-function takeEvmLines(block: EvmLines, reading: Reading): string {
+function takeEvmLines(block: EvmLines, reading: Reading): void {
   reading.pieces.push(block.evmLines);
   reading.count += block.count;
   reading.EVM.count += block.count;
   if (reading.EVM.lines.length < maxListed) reading.EVM.lines.push(...linesOf(block));
-  return '';
 }
 
 /** Checks lines; returns the rejected ones as NDJSON. */

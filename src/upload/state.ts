@@ -183,10 +183,10 @@ export function openConfirmed(upload: Upload) {
   let waiting: Buffer[] = [];
   let flushed = Promise.resolve();
   const flush = async () => {
-    const lines = Buffer.concat(waiting);
+    const pending = waiting;
     waiting = [];
-    if (lines.length === 0) return;
-    await append(handle, lines);
+    if (pending.length === 0) return;
+    for (const lines of pending) await append(handle, lines);
     await sync(handle);
   };
   return {

@@ -6,9 +6,9 @@ import { exampleEventId, matchingSecret } from '../api/webhook-signature.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { readMessage } from '../errors.ts';
 import { type HttpServer, type Reply, send, startHttpServer } from '../lib/http-server.ts';
+import { readEvents } from './events.ts';
 import { signatureIn } from './forward.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
-import { readEvents } from './read-events.ts';
 
 /** A request that was answered with an error. */
 export interface RefusedRequest {

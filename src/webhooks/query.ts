@@ -1,9 +1,8 @@
 import { normalizeAddress } from '../api/address.ts';
 import { parseMoment } from '../api/duration.ts';
 import { type SotraError, usageError } from '../errors.ts';
-import type { Forward } from '../lib/forward.ts';
 import { collectNames, type EventSummary } from './events.ts';
-import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
+import { type EventQuery, type StoredDelivery, stripSecret } from './inbox.ts';
 
 /** The events of a delivery that a query asks for, whatever their status; none if its time or its webhook does not match. */
 export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
@@ -17,13 +16,6 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
       (address === undefined || collectNames(event).addresses.has(address)) &&
       (token === undefined || collectNames(event).tokens.has(token)),
   );
-}
-
-/** The status of an event at its targets so far. */
-export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
-  if (forwards.some(({ outcome }) => outcome === 'failed')) return 'failed';
-  if (isWaiting) return 'waiting';
-  return forwards.length > 0 ? 'forwarded' : null;
 }
 
 /** The same items; an error while they are read becomes the one that `toError` makes of it. */

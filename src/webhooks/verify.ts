@@ -9,7 +9,7 @@ import {
   untimelyReason,
 } from '../api/signature-header.ts';
 import { includesSignature, matchingSecret, sameText, signBody } from '../api/webhook-signature.ts';
-import { readEvents } from './read-events.ts';
+import { readEvents } from './events.ts';
 
 /** What `webhook verify --json` prints. */
 export interface DeliveryVerdict {

@@ -5,7 +5,7 @@ import { eventLine } from '../../src/commands/webhook/event-line.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/lib/output/format.ts';
 import { breakText, cutText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { wrapWords } from '../../src/lib/wrap.ts';
-import { readEvents } from '../../src/webhooks/read-events.ts';
+import { readEvents } from '../../src/webhooks/events.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
 import { steers } from '../support/hostile/corpus.ts';
 import { size } from '../support/size.ts';

@@ -21,9 +21,8 @@ import type { Db } from '../../sandbox/db/store.ts';
 import { deliveryBody, deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
 import { findEventSource, makeWebhookEvent, storeEvent } from '../../sandbox/deliver/events.ts';
 import { allWebhooks } from '../../sandbox/service/webhook.ts';
-import { describeEvent } from '../../webhooks/events.ts';
+import { describeEvent, readEvents } from '../../webhooks/events.ts';
 import { headerPairs } from '../../webhooks/forward.ts';
-import { readEvents } from '../../webhooks/read-events.ts';
 
 interface WorldActivityOptions {
   db: Db;

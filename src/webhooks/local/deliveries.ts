@@ -4,9 +4,8 @@ import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Db, SqlValue } from '../../lib/files/database.ts';
 import type { Forward, Retry } from '../../lib/forward.ts';
 import { addToOutbox } from '../../lib/outbox.ts';
-import { collectNames, type EventSummary } from '../events.ts';
+import { collectNames, type EventSummary, readAllEvents } from '../events.ts';
 import { type Delivery, type StoredDelivery, stripSecret, type Target, targetMs } from '../inbox.ts';
-import { readAllEvents } from '../read-events.ts';
 import { isFor } from '../route.ts';
 import { damaged } from './store.ts';
 

@@ -8,6 +8,7 @@ import { groupCommits } from '../../lib/files/group-commit.ts';
 import { takeLock } from '../../lib/files/lock.ts';
 import type { Io } from '../../lib/io.ts';
 import { startOutbox } from '../../lib/outbox.ts';
+import { readAllEvents } from '../events.ts';
 import {
   type Delivery,
   defaultRepeatsMs,
@@ -21,7 +22,6 @@ import {
   targetMs,
 } from '../inbox.ts';
 import { mapErrors } from '../query.ts';
-import { readAllEvents } from '../read-events.ts';
 import {
   addDelivery,
   addTargets,

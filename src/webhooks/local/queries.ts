@@ -1,8 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db, SqlValue } from '../../lib/files/database.ts';
-import type { DeliveryQuery, EventQuery, EventStatus, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { stripSecret } from '../inbox.ts';
-import { askedEvents, findEventStatus } from '../query.ts';
+import type { Forward } from '../../lib/forward.ts';
+import {
+  type DeliveryQuery,
+  type EventQuery,
+  type EventStatus,
+  type StoredDelivery,
+  type StoredEvent,
+  stripSecret,
+} from '../inbox.ts';
+import { askedEvents } from '../query.ts';
 import { blockOf, blockSize, type Facet, newestSeq, readDelivery, readForwards } from './deliveries.ts';
 
 const rowsAtOnce = 256;
@@ -21,6 +28,13 @@ export function eventsIn(db: Db, seq: number, query: EventQuery): StoredEvent[] 
   const status = findEventStatus(forwards, isWaiting);
   if (query.status !== undefined && status !== query.status) return [];
   return asked.map((event) => ({ ...event, delivery, status, forwards }));
+}
+
+/** The status of an event at its targets so far. */
+function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
+  if (forwards.some(({ outcome }) => outcome === 'failed')) return 'failed';
+  if (isWaiting) return 'waiting';
+  return forwards.length > 0 ? 'forwarded' : null;
 }
 
 /** Deliveries, oldest first. */

@@ -18,8 +18,8 @@ import { z } from 'zod';
 import { dayMs } from '../../api/duration.ts';
 import { tryParseJson, unicodeEscapes } from '../../api/json.ts';
 import { SotraError } from '../../errors.ts';
+import { readAllEvents } from '../events.ts';
 import { type Delivery, type StoredDelivery, stripSecret } from '../inbox.ts';
-import { readAllEvents } from '../read-events.ts';
 import type { NatsAddress } from './address.ts';
 import { inboxError, isApiError, isOutage, isStreamFull, readStatus } from './errors.ts';
 
