@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -35,8 +36,8 @@ export default defineConfig({
     sequence: { sequencer: ProcessesFirst },
     // Of what did not change since the last run, the script is kept: 1.5 s of a file of tests.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
-    // One more than the cores of a small machine: a third of the time other processes are waited for.
-    maxWorkers: 3,
+    // Each loads all of the source for itself.
+    maxWorkers: availableParallelism(),
     execArgv: workerFlags,
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
   },

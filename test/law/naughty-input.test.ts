@@ -146,7 +146,7 @@ test('each odd line of a file is accepted unchanged or refused by its number, an
 test('odd symbols of imported trades come back from the sandbox unchanged', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const texts = naughty.filter((text) => text.trim() === text && text.length < 60 && !/\p{C}/u.test(text));
+  const texts = some(naughty, 200).filter((text) => text.trim() === text && text.length < 60 && !/\p{C}/u.test(text));
   const trades = texts.map((symbol, index) => {
     const [token, tx] = [40, 64].map((digits) => `0x${index.toString(16).padStart(digits, '0')}`);
     const fixed = { time: '2026-11-20T10:00:00Z', side: 'buy', chain: 'base', trader: evmTrader.address };
@@ -171,7 +171,7 @@ test('odd comments are signed to the last byte', async () => {
   const folder = temporaryFolder();
   const keys = writeKeys(folder);
   const long = ['🌊'.repeat(4999), 'é'.repeat(9999), '\ud7ff\ue000\uffff', '\u{10ffff}', '\u200b', '\u202e'];
-  const texts = [...some(naughty, 20).filter((text) => !text.includes('\0')), ...long];
+  const texts = [...some(naughty, 8).filter((text) => !text.includes('\0')), ...long];
   for (const [chain, tokenAddress, key] of [
     ['base', degen, keys.evm],
     ['solana', bonk, keys.solana],
@@ -205,7 +205,7 @@ test('odd names in the settings: lists, errors and completions stay safe, and no
     `"$(touch ${trap})"`,
     `a[$(touch ${trap})]`,
   ];
-  const names = [...naughty.filter((text) => text.length < 600), ...traps];
+  const names = [...some(naughty, 200).filter((text) => text.length < 600), ...traps];
   const contexts = names.map((name) => [name, { baseUrl: 'https://a.example.com', serviceName: name }]);
   const aliases = Object.fromEntries(names.map((name) => [name, name]));
   const settings = { contexts: Object.fromEntries(contexts), aliases };

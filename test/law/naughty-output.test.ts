@@ -23,6 +23,9 @@ function answers() {
   return real;
 }
 
+/** The texts that an answer holds all at once. */
+const many = some(naughty, 150);
+
 /** Some of the lists. */
 const lists = async () => some((await answers()).lists, 1);
 
@@ -33,7 +36,7 @@ interface Shown {
 }
 
 /** Runs a command on an answer that has an item for each text. */
-async function show(answer: Answer, words: string, { all, texts = naughty, tty }: Shown = {}) {
+async function show(answer: Answer, words: string, { all, texts = many, tty }: Shown = {}) {
   const { env } = await answering(hostile(answer, all, texts));
   return run(`${answer.argv} ${words}`, { env, ...(tty === undefined ? {} : { tty }) });
 }
@@ -71,9 +74,9 @@ test('a table of any width is safe and fits, and its columns are aligned', async
     const rows = out.split('\n').filter((line) => line !== '' && !line.startsWith('──'));
     const tail = / {2}(\S+)$/.exec(rows[1] ?? '')?.[1] ?? '';
     const body = rows.filter((line) => line.endsWith(`  ${tail}`));
-    expect([answer.argv, body.length]).toEqual([answer.argv, naughty.length]);
+    expect([answer.argv, body.length]).toEqual([answer.argv, many.length]);
     // Every 500 rows are a table of their own.
-    for (const part of [body.slice(0, 500), body.slice(500)])
+    for (const part of [body.slice(0, 500), body.slice(500)].filter(({ length }) => length > 0))
       expect(new Set(part.map((line) => stringWidth(line.slice(0, -tail.length)))).size).toBe(1);
   }
 });
@@ -110,8 +113,8 @@ test('csv keeps every text except control and direction characters, and no cell 
     const { out, code } = await show(answer, `--format csv --columns ${answer.column},${answer.beside}`);
     expect([code, rawControl.test(out)]).toEqual([0, false]);
     const rows: Record<string, string>[] = parse(out, { columns: true, record_delimiter: '\n' });
-    expect(rows).toHaveLength(naughty.length);
-    for (const [index, text] of naughty.entries()) {
+    expect(rows).toHaveLength(many.length);
+    for (const [index, text] of many.entries()) {
       const cell = rows[index]?.[answer.column] ?? '';
       const kept = text.replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
       if (!rawControl.test(text)) expect(cell).toBe(isFormula(kept) ? `'${kept}` : kept);
@@ -129,8 +132,8 @@ test('tsv and piped rows keep every text without hidden characters, and each row
     for (const words of ['--format tsv', '']) {
       const { out } = await show(answer, `${words} --columns ${answer.column},${answer.beside}`);
       const rows = out.split('\n').slice(words === '' ? 0 : 1, -1);
-      expect(rows).toHaveLength(naughty.length);
-      for (const [index, text] of naughty.entries()) {
+      expect(rows).toHaveLength(many.length);
+      for (const [index, text] of many.entries()) {
         const [first = '', ...others] = (rows[index] ?? '').split('\t');
         expect(others).toHaveLength(1);
         const guard = words !== '' && isFormula(text) ? "'" : '';
@@ -141,7 +144,7 @@ test('tsv and piped rows keep every text without hidden characters, and each row
 
 test('json and ndjson equal the answer, to the last code unit, and have no raw control characters', async () => {
   for (const answer of await lists()) {
-    const served = hostile(answer, true);
+    const served = hostile(answer, true, many);
     const whole = await show(answer, '--json', { all: true });
     expect(JSON.parse(whole.out)).toEqual(served);
     const lines = await show(answer, '--format ndjson', { all: true });
@@ -182,7 +185,7 @@ test('error reasons, bodies that are not JSON and headers are shown without cont
 });
 
 test('odd cards that --watch prints are safe in a table and as rows, and unchanged as JSON', async () => {
-  const texts = naughty.filter((text) => text.length < 600);
+  const texts = many.filter((text) => text.length < 600);
   const cards = texts.map((text, index) => withText(cardOf(`c${index}`, 1_700_000_000 + index), text, false));
   const { env } = await answering({ items: cards.toReversed(), pagination: null });
   const watch = (words: string, tty?: number) =>
@@ -205,7 +208,7 @@ test('odd events are safe when a listener prints them, and when they are listed 
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'secret'), 'whsec_test\n');
   const env = { SOTRA_DATA_DIR: folder };
-  const events = naughty.map((text, index) => ({
+  const events = many.map((text, index) => ({
     eventId: `e${index} ${text}`,
     eventType: ['copyswap', 'comment-created', text][index % 3],
     reason: text,
@@ -223,7 +226,7 @@ test('odd events are safe when a listener prints them, and when they are listed 
     if (name === 'people') expect(inRows(out + err)).toBe(undefined);
     printed[name] = out.trimEnd();
   }
-  expect(printed['people']?.split('\n')).toHaveLength(naughty.length);
+  expect(printed['people']?.split('\n')).toHaveLength(many.length);
   expect(printed['machine']).not.toMatch(rawControl);
   expect(printed['machine']?.split('\n').map((line) => JSON.parse(line))).toEqual(events);
   const table = await run('webhook events --name people --limit 1000 --format table', { env, tty: 120 });

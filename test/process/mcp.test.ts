@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -6,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
 import { connect, readAnswer, textOf } from '../support/mcp-client.ts';
-import { program } from '../support/processes.ts';
+import { program, start as startProgram } from '../support/processes.ts';
 import { isProof, long, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -66,42 +65,29 @@ const opening = (id: number) => {
   return `${JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })}\n`;
 };
 
-async function pipe(stdin: string, env: Record<string, string> = {}) {
-  const folder = temporaryFolder();
-  const all = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...env };
-  const child = spawn(process.execPath, [program, 'mcp', ...(env['SOTRA_BASE_URL'] ? [] : ['--sandbox'])], {
-    env: all,
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const told = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    told.out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    told.err += chunk;
-  });
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  child.stdin.write(stdin);
-  return { child, told, ended };
+function pipe(stdin: string, env: Record<string, string> = {}) {
+  const running = startProgram(env['SOTRA_BASE_URL'] ? 'mcp' : 'mcp --sandbox', env);
+  running.child.stdin.write(stdin);
+  return running;
 }
 
 test('the end of stdin ends it, whatever is still asked; a line that is not a message is skipped', async () => {
   const silent = await stub(() => undefined);
   const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'leaderboard_list', arguments: {} } };
-  const held = await pipe(`${opening(1)}{"no":"message"}\n${JSON.stringify(call)}\n`, silent.env);
+  const held = pipe(`${opening(1)}{"no":"message"}\n${JSON.stringify(call)}\n`, silent.env);
   await until(() => silent.requests.length > 0);
   held.child.stdin.end();
-  expect([await held.ended, held.told.err]).toEqual([
+  expect([await held.ended, held.printed.err]).toEqual([
     0,
     'warning: skipped a line on stdin that is not a message of the protocol\n',
   ]);
 });
 
 test('Ctrl-C ends it without a word', async () => {
-  const { child, told, ended } = await pipe(opening(1));
-  await until(() => told.out.includes('"id":1'));
+  const { child, printed, ended } = pipe(opening(1));
+  await until(() => printed.out.includes('"id":1'));
   child.kill('SIGINT');
-  expect([await ended, told.err]).toEqual([0, '']);
+  expect([await ended, printed.err]).toEqual([0, '']);
 });
 
 test.each(some(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'], 1))(

@@ -1,19 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPort, run, temporaryFolder } from '../support/harness.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
 import { start } from '../support/processes.ts';
 import { isProof, some } from '../support/size.ts';
-
-const execute = promisify(execFile);
 
 const altNames = [
   { type: 2, value: 'service.test' },
@@ -59,18 +55,8 @@ async function proxyTo(port: number) {
 
 /** The built program as a process: an authority is trusted from its start. */
 async function trusting(argv: string, env: Record<string, string>) {
-  const folder = temporaryFolder();
-  const all = {
-    PATH: process.env['PATH'] ?? '',
-    SOTRA_CONFIG_DIR: folder,
-    SOTRA_DATA_DIR: folder,
-    SOTRA_API_KEY: 'key',
-    ...env,
-  };
-  return execute(process.execPath, ['bin/sotra.js', ...argv.split(' ')], { env: all }).then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
-    ({ code, stdout, stderr }) => ({ code, out: stdout, err: stderr }),
-  );
+  const { ended, printed } = start(argv, { SOTRA_API_KEY: 'key', ...env });
+  return { code: await ended, ...printed };
 }
 
 test('a certificate of an own authority is refused with the way out, and taken with NODE_EXTRA_CA_CERTS', async () => {
