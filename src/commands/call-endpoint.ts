@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { moreHint, walkPages } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import type { Result } from '../lib/output/result.ts';
 import type { AnyView } from '../lib/output/view.ts';
 import type { GlobalOptions } from './options.ts';
@@ -56,7 +56,7 @@ export async function callEndpoint(
     const onMaxReached = () => context.note(`There is more: stopped after ${max} items (--max).`);
     return {
       kind: 'items',
-      batches: countItems(walkPages({ paging, input, fetchPage, max, onMaxReached })),
+      batches: walkPages({ paging, input, fetchPage, max, onMaxReached }),
       view: shown,
       ...chart,
     };
@@ -70,20 +70,6 @@ export async function callEndpoint(
   }
   const hint = paging && moreHint(paging, input, data);
   return { kind: 'answer', answer: data, text, view: shown, ...(hint !== undefined && { notes: [hint] }), ...chart };
-}
-
-/** Adds to an interruption how many items came. */
-async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
-  let items = 0;
-  try {
-    for await (const batch of batches) {
-      items += batch.length;
-      yield batch;
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'interrupted') throw thrown;
-    throw new SotraError('interrupted', `interrupted after ${items} item${items === 1 ? '' : 's'}`, { cause: thrown });
-  }
 }
 
 /** Errors: `usage` if an option asks for another form of output at the same time. */

@@ -28,17 +28,24 @@ export const programOptions = (): Option[] => [
 const sharedOptions = {
   dryRun: new Option('--dry-run', 'show what would be sent or changed, and send and change nothing; needs no key'),
   curl: new Option('--curl', 'print the request as a curl line instead of sending it'),
-  timeout: parsed(
+  timeout: bounded(
     '--timeout <time>',
     'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)',
-    readTimeout,
+    'must be a time from 1ms to 1d, such as 500ms, 30s or 2m',
+    (typed) => within(parseDuration(typed), 1, dayMs),
   ),
-  retries: parsed(
+  retries: bounded(
     '--retries <n>',
     'retry a failed request up to n times (default: 2; uploads, feed --watch and --forward-to retry for longer)',
-    readRetries,
+    'must be a whole number from 0 to 20',
+    (typed) => (/^\d{1,2}$/.test(typed) ? within(Number(typed), 0, 20) : undefined),
   ),
-  rate: parsed('--rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', readRate),
+  rate: bounded(
+    '--rate <n/s>',
+    'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h',
+    'must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s',
+    parseRate,
+  ),
   strict: new Option('--strict', 'an answer that does not fit the contract is an error (exit 13)'),
   columns: parsed('--columns <a,b>', 'show these columns; with --json and ndjson, objects of these fields', (typed) =>
     splitList(typed, '--columns'),
@@ -61,6 +68,19 @@ export const describeSharedOptions = (): Option[] => Object.values(sharedOptions
 function parsed<T>(flags: string, help: string, read: (typed: string) => T): Option {
   const option = new Option(flags, help);
   return option.argParser(once(flags.split(' ', 1)[0] ?? '', read));
+}
+
+/** An option whose text `read` takes; `rule` says what it must be. */
+function bounded<T>(flags: string, help: string, rule: string, read: (typed: string) => T | undefined): Option {
+  return parsed(flags, help, (typed) => {
+    const value = read(typed);
+    if (value === undefined) throw usageError(`${flags.split(' ', 1)[0]} ${typed}: ${rule}`);
+    return value;
+  });
+}
+
+function within(value: number | undefined, min: number, max: number): number | undefined {
+  return value !== undefined && value >= min && value <= max ? value : undefined;
 }
 
 export type GlobalOptions = ReturnType<typeof readOptions>;
@@ -114,22 +134,4 @@ function readFormat(typed: string): Format {
   if (format !== undefined) return format;
   const near = nearest(typed, formats);
   throw usageError(`--format ${typed}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
-}
-
-function readTimeout(typed: string): number {
-  const ms = parseDuration(typed);
-  if (ms !== undefined && ms >= 1 && ms <= dayMs) return ms;
-  throw usageError(`--timeout ${typed}: must be a time from 1ms to 1d, such as 500ms, 30s or 2m`);
-}
-
-function readRetries(typed: string): number {
-  const count = /^\d{1,2}$/.test(typed) ? Number(typed) : -1;
-  if (count >= 0 && count <= 20) return count;
-  throw usageError(`--retries ${typed}: must be a whole number from 0 to 20`);
-}
-
-function readRate(typed: string): Rate {
-  const rate = parseRate(typed);
-  if (rate !== undefined) return rate;
-  throw usageError(`--rate ${typed}: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s`);
 }

@@ -21,7 +21,7 @@ import {
   signedProblem,
 } from './read-comment.ts';
 import { findSignedComment, makeBody, nameDestination, type SendableComment, sendComment } from './send-comment.ts';
-import { type CommentSigner, chooseSigning, openSigner, type Signing, type WayInput, withSigner } from './signer.ts';
+import { type CommentSigner, chooseSigning, openSigner, type Signing, type WayInput, withSigner } from './sign.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
 export interface PostInput extends CommentInput, FormInput, WayInput {

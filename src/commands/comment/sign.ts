@@ -1,12 +1,17 @@
-import { signedText } from '../../api/signed-text.ts';
+import { isEvmAddress, isSolanaAddress, plainAddress } from '../../api/address.ts';
+import { type ChainFamily, findFamily } from '../../api/chain.ts';
+import { normalizeSignature, signedText, signedToken, type TextFields, type TextForm } from '../../api/signed-text.ts';
 import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes } from '../../errors.ts';
+import { errorExitCodes, SotraError, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
-import { confirmReplace } from '../../lib/output/confirm.ts';
+import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner } from '../../keys/open-key.ts';
+import type { Signer } from '../../keys/signer.ts';
+import { confirmReplace, mayAsk } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { inSlices } from '../../lib/output/view.ts';
+import type { PageInput } from '../../pages/show-address.ts';
 import { showPreviews, warnOfText } from './preview.ts';
 import {
   type CommentInput,
@@ -18,8 +23,8 @@ import {
   readTextForm,
   type SignedComment,
 } from './read-comment.ts';
-import { chooseSigning, commonFamily, type WayInput, withSigner } from './signer.ts';
 import { sign as view } from './view.ts';
+import type { WalletSigning } from './wallet-page.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
   file?: string | undefined;
@@ -89,4 +94,113 @@ async function verifyFile(input: VerifyInput, file: string, context: Context): P
   warnOfText(signed.commentText, context);
   if (signedText(signed, { serviceName, layout }) === signed.message) return verifySignature(signed);
   return { valid: false, signerAddress: signed.signerAddress, reason: 'the message does not match the fields' };
+}
+
+/** How to sign: with a key, a command or a browser wallet. */
+export interface WayInput extends KeyInput, PageInput {
+  signer?: string | undefined;
+}
+
+/** The comments to sign, and how. */
+export interface Signing extends WalletSigning {
+  way: WayInput;
+}
+
+/** Signs comments until it is closed. */
+export interface CommentSigner {
+  address: string;
+  sign: (fields: TextFields) => Promise<SignedComment>;
+  /** Shows the outcome of a line on the page of a browser wallet. */
+  show: (line: number, outcome: string) => void;
+  /** Wipes the key, or shows on the page how it ended. */
+  close: (thrown?: unknown) => Promise<void>;
+}
+
+const orBrowser = ' Or sign with a wallet: --browser.';
+const offer = 'Press Enter to sign with your wallet in the browser, or type the key.\n';
+
+/**
+ * How the lines are signed. If the input names no way, a terminal asks: Enter opens the browser. Errors: `usage` for several ways or none, for
+ * lines that one key cannot sign, and for a second use of stdin.
+ */
+export async function chooseSigning(
+  { way, ...given }: Omit<Signing, 'family'>,
+  stdinUse: string | undefined,
+  context: Context,
+): Promise<Signing> {
+  const family = commonFamily(given.lines);
+  checkKeySource(way, context, stdinUse, orBrowser);
+  if (way.browser || way.signerCommand !== undefined) checkSigner(way.signer, family);
+  const signing = { ...given, family };
+  if (keySources(way).length > 0 || !mayAsk(context)) return { ...signing, way };
+  const typed = await askKey(family, context, offer);
+  return { ...signing, way: typed === '' ? { ...way, browser: true, open: true } : { ...way, typed } };
+}
+
+/** The kind of key that signs all lines. Errors: `usage` if one key cannot. */
+export function commonFamily(lines: Signing['lines']): ChainFamily {
+  const [first] = lines;
+  const family = findFamily(first?.fields.chain ?? '');
+  const other = lines.find(({ fields }) => findFamily(fields.chain) !== family);
+  if (other === undefined) return family;
+  throw usageError(
+    `line ${other.line} is on ${other.fields.chain} and line ${first?.line} on ${first?.fields.chain}: one key cannot sign both`,
+    'Split the file by kind of chain.',
+  );
+}
+
+/** Errors: `usage` for an address of the other kind of chain. */
+function checkSigner(signer: string | undefined, family: ChainFamily): void {
+  if (signer === undefined || (family === 'evm' ? isEvmAddress(signer) : isSolanaAddress(plainAddress(signer)))) return;
+  const form = family === 'evm' ? 'an EVM address (0x and 40 hex digits)' : 'a Solana address (32 bytes in base58)';
+  throw usageError(`--signer ${signer}: must be ${form} on this chain`);
+}
+
+/** A signer, which the caller closes. Errors: those of `openKeySigner` and `openWalletPage`. */
+export async function openSigner(signing: Signing, context: Context): Promise<CommentSigner> {
+  const { way, family, form } = signing;
+  if (way.browser) {
+    const wallet = await (await import('./wallet-page.ts')).openWalletPage(signing, context);
+    return { ...wallet, sign: (fields) => makeSignedComment(fields, form, wallet) };
+  }
+  const signer = await openKeySigner(way, { family, expected: way.signer }, context);
+  return {
+    address: signer.address,
+    sign: (fields) => makeSignedComment(fields, form, signer),
+    show: () => undefined,
+    close: async () => signer.wipe(),
+  };
+}
+
+/** The result of `act`, called with a signer that is closed afterwards. Errors: those of `openSigner` and `act`. */
+export async function withSigner<T>(
+  signing: Signing,
+  context: Context,
+  act: (signer: CommentSigner) => Promise<T>,
+): Promise<T> {
+  const signer = await openSigner(signing, context);
+  try {
+    const made = await act(signer);
+    await signer.close();
+    return made;
+  } catch (thrown) {
+    await signer.close(thrown);
+    throw thrown;
+  }
+}
+
+/** Signs a comment, and verifies the signature. Errors: `signing-key` if that check fails. */
+export async function makeSignedComment(
+  { chain, tokenAddress, transactionHash, commentText }: TextFields,
+  { serviceName, layout }: TextForm,
+  signer: Omit<Signer, 'wipe'>,
+): Promise<SignedComment> {
+  const fields = { chain, tokenAddress: signedToken(tokenAddress), transactionHash, commentText };
+  const message = signedText(fields, { serviceName, layout });
+  const signature = normalizeSignature(chain, await signer.sign(message));
+  const signerAddress = signer.address;
+  const verdict = await verifySignature({ chain, message, signature, signerAddress });
+  if (!verdict.valid)
+    throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
+  return { message, layout, serviceName, ...fields, signature, signerAddress };
 }

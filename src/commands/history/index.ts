@@ -62,7 +62,7 @@ export function addHistory(history: Command): void {
         const { wrapInHar } = await import('../../calls/entry.ts');
         return { kind: 'answer', answer: wrapInHar([call], io.version) };
       }
-      const { showCall, formatCall } = await import('./format-call.ts');
+      const { showCall, formatCall } = await import('./actions.ts');
       const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
       return isText ? { kind: 'text', text: formatCall(call) } : { kind: 'answer', answer: showCall(call) };
     });
@@ -82,7 +82,7 @@ export function addHistory(history: Command): void {
     .run(async ({ call = '1' }, context) => {
       const [{ findCall }, { sendAgain }] = await Promise.all([
         import('../../calls/read-log.ts'),
-        import('./send-again.ts'),
+        import('./actions.ts'),
       ]);
       return sendAgain(await findCall(call, context), context);
     });

@@ -130,20 +130,14 @@ const makeRank = (filters: BoardFilters) =>
 /** Source: section "GET /v2/leaderboard/ranking": null when not a trader or below the minimum threshold. */
 function explainNoRank({ ranking, pnl }: RankAnswer, input: endpoints.RankInput): string[] {
   if (ranking !== null) return [];
-  const { address, chains, onlyWithComments, timeframe } = input;
+  const { address, onlyWithComments } = input;
   const total = pnl?.total ?? 0;
   const why =
     total === 0
       ? 'no PnL was realized there: not a trader, nothing sold in that time, or not tracked'
       : `a PnL of ${formatUsd(total, { signed: true })} is counted, so it ${onlyWithComments ? 'has no swap comments or ' : ''}stays below the minimum threshold`;
-  const wider = [
-    chains === undefined ? [] : 'without --chains',
-    onlyWithComments ? 'without --only-with-comments' : [],
-    timeframe === '7d' ? 'with --timeframe 30d' : [],
-  ].flat();
   return [
     `Not on this leaderboard (${describeBoard(input)}): ${why}.`,
-    ...(wider.length === 0 ? [] : [`A wider one: the same ${wider.join(', ')}.`]),
     command`Its status and figures: sotra profile get ${address}`,
   ];
 }

@@ -48,7 +48,7 @@ export function commentTool(key: SigningKey, isPost: boolean): Tool {
 }
 
 async function signComment(input: CommentInput, key: SigningKey, context: Context) {
-  const { withSigner } = await import('../comment/signer.ts');
+  const { withSigner } = await import('../comment/sign.ts');
   const comment = await readComment(input, context);
   const form = await readTextForm({}, context);
   const family = findFamily(comment.chain);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withSigner } from '../../../src/commands/comment/signer.ts';
+import { withSigner } from '../../../src/commands/comment/sign.ts';
 import { checkStatedAddress } from '../../../src/keys/open-key.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';

@@ -4,7 +4,7 @@ import type { Chain } from '../../../../src/api/chain.ts';
 import { commentProblem, fieldProblem, isServiceName, normalizeSignature } from '../../../../src/api/signed-text.ts';
 import { ed25519Problem, verifySignature } from '../../../../src/api/verify-signature.ts';
 import type { SignedComment } from '../../../../src/commands/comment/read-comment.ts';
-import { makeSignedComment } from '../../../../src/commands/comment/signer.ts';
+import { makeSignedComment } from '../../../../src/commands/comment/sign.ts';
 import { makeSigner } from '../../../../src/keys/signer.ts';
 import { recode } from '../../../support/traders.ts';
 
