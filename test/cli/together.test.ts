@@ -54,7 +54,6 @@ test.each([
     'profile set-name ext:a --avatar-url https://a.example/c.png --clear-avatar',
     "option '--clear-avatar' cannot be used with option '--avatar-url <url>'",
   ],
-  ['sandbox simulate --replay f --rate 1/s', "option '--rate <rate>' cannot be used with option '--replay <file>'"],
 ])('sotra %s: %s', async (argv, error) => {
   expect(await run(argv)).toEqual({ code: 2, out: '', err: `error: ${error}\nhint: Omit one of them.\n` });
 });
@@ -78,7 +77,6 @@ test.each([
   ['mcp --allow-signing', '--allow-signing needs --key: stored key that signs (sotra key list)'],
   ['mcp --key trader', '--key needs --allow-signing: also offer tools that sign and post comments, with --key'],
   ['sandbox start --open', '--open needs --ui: also serve a page that shows its data'],
-  ['sandbox simulate --speed 2x', '--speed needs --replay: file of trades, in a format of sandbox import'],
 ])('sotra %s: %s', async (argv, error) => {
   const { code, err } = await run(argv);
   const [, label, other] = /^(\S+) needs (\S+):/.exec(error) ?? [];

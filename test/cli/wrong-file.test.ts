@@ -55,7 +55,7 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Flags that name a file to read. */
-const reading = ['file', 'signed', 'text-file', 'prices-file', 'data', 'replay'];
+const reading = ['file', 'signed', 'text-file', 'prices-file', 'data'];
 /** Flags about files that are made, and those that want a secret. */
 const others = [
   'out',
@@ -121,7 +121,7 @@ test('no command quotes a file with a secret that was given by mistake', async (
       }
     }
   // Comments, bulk follows, prices, bodies, trades, lists of addresses.
-  expect(tried.size).toBe(19);
+  expect(tried.size).toBe(18);
 });
 
 test('a private key in the file of a comment is not published', async () => {

@@ -96,15 +96,11 @@ export function addSandbox(sandbox: Command): void {
   sandbox
     .command('simulate')
     .summary('Make trades for a while, with their feed items and webhook events')
-    .description(
-      'Without --replay, the traders of the sandbox keep trading. With it, the trades of a file happen again at the same intervals, ' +
-        'or --speed times as fast. Ctrl-C ends it.',
-    )
+    .description('The traders of the sandbox keep trading. Ctrl-C ends it.')
     .params(simulateParams)
     .changes()
     .prints(simulated)
     .example('sandbox simulate --rate 20/s --for 1m', 'a busy minute')
-    .example('sandbox simulate --replay trades.csv.gz --speed 60x', 'an hour of real trades in a minute')
     .run(async (input, context) => (await import('./simulate.ts')).simulate(input, context));
 
   sandbox

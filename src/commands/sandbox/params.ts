@@ -5,7 +5,6 @@ import { isOrigin, originForm } from '../../api/http-address.ts';
 import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
 import { db, option } from '../params.ts';
 
-const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun']));
 const newDb = option.file('database file, or :memory: (default: the one of --sandbox)');
 export const empty = option.flag('no trades instead of the built-in ones');
 export const asOf = option.checked(
@@ -15,12 +14,6 @@ export const asOf = option.checked(
   { valueName: 'time' },
 );
 export const readyFile = option.text('ready file of the sandbox');
-
-/** The factor of a text such as `60x`; `undefined` for other text. */
-function readSpeed(text: string): number | undefined {
-  const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
-  return factor > 0 ? factor : undefined;
-}
 
 export const startParams = {
   port: option.count(0, 65_535, 'port, 0 for a free one (default: 4010)'),
@@ -65,7 +58,7 @@ export type StartInput = InputOf<typeof startParams>;
 export const importParams = {
   file: local(text(), 'file to read, or - for stdin', { positional: true }),
   chain: local(optional(chainKind), 'chain of rows without one'),
-  preset: local(presetKind, 'known format, instead of --map'),
+  preset: local(optional(choice(['hyperliquid-fills', 'pumpfun'])), 'known format, instead of --map'),
   map: local(
     optional(listOf(formatted(fitting((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
     '<column>=<field>, such as value_in_usd=usd',
@@ -94,18 +87,13 @@ export const simulateParams = {
     'trades per second or minute, such as 20/s (default: 1/s)',
     parseRate,
     'must be a rate such as 20/s or 300/m, at most 5000/s',
-    { conflicts: ['replay'] },
   ),
   for: option.parsed(
-    'duration (default: 1m, or the whole replay)',
+    'duration (default: 1m)',
     (text) => parseDuration(text) || undefined,
     'must be a time such as 30s, 5m or 1h',
     { valueName: 'duration' },
   ),
-  replay: option.file('file of trades, in a format of sandbox import'),
-  speed: option.parsed('replay speed (default: 1x)', readSpeed, 'must be a factor such as 60x', { needs: 'replay' }),
-  chain: local(optional(chainKind), 'chain of rows without one'),
-  preset: local(presetKind, 'known format of the file'),
   seed: option.text('make the same trades again from the same data'),
   db,
 };

@@ -2,8 +2,6 @@ import type { Chain } from '../../api/chain.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, stopExitCode } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/directories.ts';
-import { openSource } from '../../lib/files/source.ts';
-import type { FileBytes } from '../../lib/files/text-file.ts';
 import type { Io } from '../../lib/io.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
@@ -12,9 +10,7 @@ import type { Result } from '../../lib/output/result.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';
-import { readBatches } from '../../sandbox/ledger/import-trades.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../../sandbox/ledger/live-trades.ts';
-import { readTrades } from '../../sandbox/ledger/read-trades.ts';
 import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
 import { type Random, randomFrom } from '../../sandbox/seeded.ts';
 import { withSandbox } from './open-sandbox.ts';
@@ -31,14 +27,12 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   });
 }
 
-/** Makes trades until the time is over, the file ends or a signal comes, which sets the exit code. */
+/** Makes trades until the time is over or a signal comes, which sets the exit code. */
 export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
   const { io, options } = context;
-  const { replay } = input;
-  const source = replay === undefined ? undefined : openSource(replay, io, `--replay ${replay}`);
   if (options.dryRun) return showSimulatePlan(input, context);
   return withSandbox(context, { db: input.db }, async (db) => {
-    const batches = source === undefined ? madeTrades(db, input, io) : replayedTrades(input, source, context);
+    const batches = madeTrades(db, input, io);
     const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     await withDeliverer(db, context, () => addBatches(db, batches, sum, context));
     sum.waiting = countDeliveries(db, 'waiting');
@@ -46,12 +40,8 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
   });
 }
 
-function showSimulatePlan({ db, replay, speed, rate, for: forMs }: SimulateInput, { io }: Context): Result {
-  const length = forMs === undefined ? '' : ` for ${forMs / 1000} s`;
-  const what =
-    replay === undefined
-      ? `trades for ${(forMs ?? usualForMs) / 1000} s, ${rate?.perSec ?? 1} a second`
-      : `the trades of ${replay}, ${speed ?? 1} times as fast${length}`;
+function showSimulatePlan({ db, rate, for: forMs = usualForMs }: SimulateInput, { io }: Context): Result {
+  const what = `trades for ${forMs / 1000} s, ${rate?.perSec ?? 1} a second`;
   return showPlan([{ action: 'make', what, detail: db ?? sandboxFile(io) }]);
 }
 
@@ -103,63 +93,27 @@ async function* madeTrades(db: Db, input: SimulateInput, io: Io): AsyncGenerator
   const markets = knownMarkets(db);
   if (markets.length === 0)
     throw new SotraError('not-found', 'this world has no trades to continue from', {
-      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
+      hint: 'Import trades first (sotra sandbox import), or use the built-in world (sotra sandbox reset).',
     });
   const random = randomFrom(input.seed ?? String(io.random()));
   const { rate: { perSec } = { perSec: 1 }, for: forMs = usualForMs } = input;
+  const startMs = io.now();
   let made = 0;
-  yield* paceTrades(io, (elapsedMs) => {
-    const left = Math.floor((Math.min(elapsedMs, forMs) / 1000) * perSec) - made;
-    if (elapsedMs >= forMs && left <= 0) return undefined;
-    const due = Math.min(Math.max(0, left), maxAtOnce);
+  while (!io.signal.aborted) {
+    const elapsedMs = Math.min(io.now() - startMs, forMs);
+    const left = Math.max(0, Math.floor((elapsedMs / 1000) * perSec) - made);
+    if (left === 0 && elapsedMs === forMs) return;
+    const due = Math.min(left, maxAtOnce);
     made += due;
-    return Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), io.now()));
-  });
-}
-
-/** Batches of the trades of a file, at the same intervals or `speed` times as fast. Errors: those of `readBatches`. */
-async function* replayedTrades(input: SimulateInput, source: FileBytes, context: Context): AsyncGenerator<Trade[]> {
-  const { io, warn } = context;
-  const options = { chain: input.chain, preset: input.preset, map: {} };
-  const trades: Trade[] = [];
-  const counts = { rows: 0, rejected: 0 };
-  const name = `--replay ${source.name}`;
-  const events = readTrades({ ...source, name }, options);
-  for await (const batch of readBatches({ name, events }, counts, maxAtOnce)) trades.push(...batch);
-  trades.sort((a, b) => a.atMs - b.atMs);
-  const { rejected } = counts;
-  if (rejected > 0) warn(`rejected ${counted(rejected, 'row')} of ${source.name}; sotra sandbox import shows why`);
-  const { for: forMs = Number.POSITIVE_INFINITY, speed = 1 } = input;
-  const firstMs = trades[0]?.atMs ?? 0;
-  const run = `replay:${io.now()}:${io.pid}`;
-  let next = 0;
-  yield* paceTrades(io, (elapsedMs) => {
-    if (next >= trades.length || elapsedMs > forMs) return undefined;
-    const due: Trade[] = [];
-    for (let trade = trades[next]; trade !== undefined && due.length < maxAtOnce; trade = trades[next]) {
-      if ((trade.atMs - firstMs) / speed > elapsedMs) break;
-      due.push({ ...trade, rowKey: `${run}:${trade.rowKey}` });
-      next += 1;
-    }
-    return due;
-  });
+    if (due > 0)
+      yield Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), io.now()));
+    await io.sleep(due < maxAtOnce ? tickMs : 0, io.signal).catch(() => undefined);
+  }
 }
 
 const tickMs = 20;
 /** Most trades of one batch: after a jump of the clock many are due, and signals and deliveries get their turn between batches. */
 const maxAtOnce = 1000;
-
-/** Batches of the trades that are due, until `take` returns `undefined` or the signal aborts; neither is an error. */
-async function* paceTrades(
-  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
-  take: (elapsedMs: number) => Trade[] | undefined,
-): AsyncGenerator<Trade[]> {
-  const startMs = now();
-  for (let due = take(0); due !== undefined && !signal.aborted; due = take(now() - startMs)) {
-    if (due.length > 0) yield due;
-    await sleep(due.length < maxAtOnce ? tickMs : 0, signal).catch(() => undefined);
-  }
-}
 
 interface Market {
   chain: Chain;

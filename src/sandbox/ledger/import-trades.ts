@@ -137,7 +137,7 @@ function countUnavailable(db: Db): number {
 }
 
 /** The trades of a file in batches, and how many rows it has, in `counts`. Errors: `usage` if it cannot be read or holds no rows. */
-export async function* readBatches(
+async function* readBatches(
   { name, events, onRejected = () => undefined }: TradeFile,
   counts: { rows: number; rejected: number },
   size: number,
