@@ -352,17 +352,6 @@ test.each(broken)('%s: one warning, and answer and exit code are those without a
   }
 });
 
-test('a clock with an invalid time costs the entry, not the answer', async () => {
-  const { env, calls } = user((await answering({ traders: [] })).env);
-  const { code, out, err } = await run('leaderboard list --json', { env, now: 9e15 });
-  expect([code, JSON.parse(out), err]).toEqual([
-    0,
-    { traders: [] },
-    'warning: this call is not in the history: Invalid time value\n',
-  ]);
-  expect(await calls()).toEqual([]);
-});
-
 test('a board that cannot be saved or read stops no command', async () => {
   const { env, folder } = user((await answering({ traders: [] })).env);
   await run('alias set me 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', { env });
