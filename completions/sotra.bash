@@ -85,7 +85,7 @@ _sotra_flags() {
   'sandbox import') echo '--chain --preset --map --rejects --own-time --db --dry-run --columns --jq' ;;
   'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db --dry-run --columns --jq' ;;
   'sandbox advance') echo '--db --dry-run --columns --jq' ;;
-  'sandbox simulate') echo '--rate --for --replay --speed --chain --preset --seed --db --dry-run --columns --jq' ;;
+  'sandbox simulate') echo '--rate --for --seed --db --dry-run --columns --jq' ;;
   'sandbox reset') echo '--empty --as-of --db --dry-run --columns --jq' ;;
   'history list') echo '--failed --limit --columns --jq' ;;
   'history show') echo '--har --jq' ;;
@@ -300,8 +300,6 @@ _sotra_values() {
   'sandbox trade --columns') echo 'chain trader token side amount usd timestamp transactionHash positionId deliveries waiting @list' ;;
   'sandbox advance --db') echo '@files' ;;
   'sandbox advance --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
-  'sandbox simulate --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
-  'sandbox simulate --preset') echo 'hyperliquid-fills pumpfun' ;;
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'sandbox reset --db') echo '@files' ;;
@@ -351,7 +349,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -279,14 +279,6 @@ test('what was left when the price closed a position begins the next one, at its
   expect(await card(second.positionId)).toEqual([5, 25, 300]);
 });
 
-test('a position that was sold and bought again is another one', async () => {
-  const { trade, ids } = world();
-  const first = await trade(anna, 'buy', 100, 200);
-  await trade(anna, 'sell', 100, 300);
-  const second = await trade(anna, 'buy', 100, 200);
-  expect([await ids('open'), await ids('closed')]).toEqual([[second.positionId], [first.positionId]]);
-});
-
 test('the same transaction twice is one trade; with other figures it is refused', async () => {
   const { trade, ids } = world();
   const tx = `--tx 0x${'5'.repeat(64)}`;

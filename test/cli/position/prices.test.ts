@@ -100,15 +100,6 @@ test('an address wins over a symbol', async () => {
   expect(out.split('\n')[1]).toBe('bc,spot,2,0,20');
 });
 
-test('one price for positions in two tokens is refused, also while pages are walked', async () => {
-  const env = await world();
-  for (const more of ['', '--all'])
-    expect(await run(`--sandbox profile positions ${alice} open --price 3 ${more}`, { env, now })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('--prices-file prices.json'),
-    });
-});
-
 test('received tokens have a column of their own, which a note explains', async () => {
   const env = await worldOf([
     `2026-11-20T10:00:00Z base ${alice} ${gm} buy 100 200`,
@@ -145,13 +136,12 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('a prices file that is not there is exit 3, two sources of prices and a negative price exit 2, nothing sent', async () => {
+test('a prices file that is not there is exit 3, a negative price exit 2, nothing sent', async () => {
   const service = await answering([]);
   const code = async (more: string) =>
     (await run(`token positions base ${gm} open ${more}`, { env: service.env })).code;
   expect(await code('--prices-file /nonexistent/prices.json')).toBe(3);
   expect(await code('--prices-file /nonexistent/prices.json --dry-run')).toBe(3);
-  expect(await code(`--price 1 --prices-file ${pricesFile({})}`)).toBe(2);
   expect(await code('--price=-1')).toBe(2);
   expect(await code('--price much')).toBe(2);
   expect(service.requests).toEqual([]);
