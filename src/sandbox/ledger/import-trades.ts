@@ -24,7 +24,7 @@ export interface ImportReport {
 }
 
 /** A file of trades as `readTrades` reads it. */
-export interface TradeFile {
+interface TradeFile {
   /** For errors. */
   name: string;
   events: AsyncIterable<readonly ReadEvent[]>;
