@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { chains } from './chain.ts';
-import { knownText } from './known-values.ts';
+import { knownText, number, text } from './field-schemas.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from './position-answers.ts';
-
-const numberOrNull = z.number().nullable().optional();
-const textOrNull = z.string().nullable().optional();
 
 /** By transaction hash. */
 export const commentsSchema = z.record(
@@ -26,19 +23,19 @@ export const tokenCommentsSchema = z.array(
     trade: tradeSchema,
     positionDetails: z
       .looseObject({
-        perpPositionType: textOrNull,
-        perpLeverage: numberOrNull,
-        positionAmount: numberOrNull,
+        perpPositionType: text,
+        perpLeverage: number,
+        positionAmount: number,
         positionStats: positionStatsSchema.optional(),
-        positionAmountWithLeverage: numberOrNull,
+        positionAmountWithLeverage: number,
       })
       .optional(),
     token: z.looseObject({
       chain: knownText(chains),
-      symbol: textOrNull,
-      name: textOrNull,
+      symbol: text,
+      name: text,
       address: z.string(),
-      commentCount: numberOrNull,
+      commentCount: number,
     }),
   }),
 );

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { chains } from './chain.ts';
-import { knownText } from './known-values.ts';
+import { knownText, number, text } from './field-schemas.ts';
 import { imagesSchema, profileSchema } from './profile-answers.ts';
-
-const text = z.string().nullable().optional();
-const number = z.number().nullable().optional();
 
 /** A wallet as it appears in feeds and comments; section "Actor". */
 export const actorSchema = z.looseObject({
@@ -25,7 +22,15 @@ export const replySchema = z.looseObject({
   isLikedByUser: z.boolean().optional(),
 });
 
-/** A signed comment on a swap; section "Comment". `copyVolume` is USD as text; replies only if one position is requested. */
+/** `copyVolume` is USD as text. */
+const copiesAndLikes = {
+  copyCount: number,
+  copyVolume: text,
+  likeCount: number,
+  isLikedByUser: z.boolean().optional(),
+};
+
+/** A signed comment on a swap; section "Comment". Replies only if one position is requested. */
 export const commentSchema = z.looseObject({
   uid: z.string(),
   transactionHash: z.string(),
@@ -34,14 +39,7 @@ export const commentSchema = z.looseObject({
   commentText: z.string(),
   timestamp: z.number(),
   isAppUserComment: z.boolean().optional(),
-  metrics: z
-    .looseObject({
-      copyCount: number,
-      copyVolume: text,
-      likeCount: number,
-      isLikedByUser: z.boolean().optional(),
-    })
-    .optional(),
+  metrics: z.looseObject(copiesAndLikes).optional(),
   signerAddress: z.string(),
   replies: z.array(replySchema).optional(),
 });
@@ -96,14 +94,7 @@ export const cardSchema = z.looseObject({
     trades: z.array(tradeSchema),
   }),
   insights: z.array(z.looseObject({ text: z.string() })),
-  metrics: z.looseObject({
-    copyCount: number,
-    copyVolume: text,
-    likeCount: number,
-    isLikedByUser: z.boolean().optional(),
-    replyCount: number,
-    commentCount: number,
-  }),
+  metrics: z.looseObject({ ...copiesAndLikes, replyCount: number, commentCount: number }),
   itemId: z.string(),
   transactionHash: text,
   timestamp: z.number(),

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { leaderboardChains } from './chain.ts';
-import { knownText } from './known-values.ts';
-
-const text = z.string().nullable().optional();
-const number = z.number().nullable().optional();
+import { knownText, number, text } from './field-schemas.ts';
 
 /** Image addresses in three sizes; section "Images". */
 export const imagesSchema = z.looseObject({ raw: text, xs: text, sm: text });

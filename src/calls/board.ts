@@ -1,9 +1,9 @@
-import { closeSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import type { Service } from '../lib/config/settings.ts';
-import { makeFolder, openStateFile, readStateFile } from '../lib/files/durable-file.ts';
+import { makeFolder, readStateFile, writeStateFile } from '../lib/files/durable-file.ts';
 import { findHistory, isHistoryOff } from './log.ts';
 
 /** A row of a board: the name of a trader and the first wallet, empty without one. */
@@ -20,14 +20,9 @@ export async function saveBoard(answer: unknown, context: Context): Promise<void
     const service = await context.config.service();
     const folder = findHistory(context.io);
     makeFolder(folder);
-    const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
-    const handle = openStateFile(join(folder, nameFile(service)), O_WRONLY | O_CREAT | O_TRUNC);
-    try {
-      // Neither synced nor renamed: a board that is torn or lost is shown again.
-      writeFileSync(handle, JSON.stringify({ baseUrl: service.baseUrl, rows: traders.map(readRow) }));
-    } finally {
-      closeSync(handle);
-    }
+    const board = { baseUrl: service.baseUrl, rows: traders.map(readRow) };
+    // Neither synced nor renamed: a board that is torn or lost is shown again.
+    writeStateFile(join(folder, nameFile(service)), JSON.stringify(board), constants.O_TRUNC);
   } catch {
     // The log of calls, in the same folder, has warned.
   }

@@ -1,9 +1,9 @@
-import { closeSync, constants, existsSync, fstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SotraError } from '../errors.ts';
 import { dataDirectory } from '../lib/config/directories.ts';
 import { readEnv } from '../lib/config/settings.ts';
-import { makeFolder, openStateFile } from '../lib/files/durable-file.ts';
+import { makeFolder, writeStateFile } from '../lib/files/durable-file.ts';
 import type { Io } from '../lib/io.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
 
@@ -24,15 +24,8 @@ export function isHistoryOff({ env }: Pick<Io, 'env'>): boolean {
 /** Appends one line with one write, so that processes do not mix theirs; returns whether the file is full. Errors: those of the file system. */
 export function appendLine(folder: string, line: LogEntry | FailedCommand): boolean {
   makeFolder(folder);
-  const { O_WRONLY, O_CREAT, O_APPEND } = constants;
-  const handle = openStateFile(join(folder, logFiles[0]), O_WRONLY | O_CREAT | O_APPEND);
-  try {
-    // The line end comes first: a line that a killed process left torn does not damage this one.
-    writeFileSync(handle, `\n${JSON.stringify(line)}`);
-    return fstatSync(handle).size > maxFileBytes;
-  } finally {
-    closeSync(handle);
-  }
+  // The line end comes first: a line that a killed process left torn does not damage this one.
+  return writeStateFile(join(folder, logFiles[0]), `\n${JSON.stringify(line)}`, constants.O_APPEND) > maxFileBytes;
 }
 
 /** Puts the full file aside, unless another process does. Errors: those of the file system; `local-file`. */

@@ -57,6 +57,17 @@ export function openStateFile(file: string, flags = constants.O_RDONLY): number 
   }
 }
 
+/** Writes to a file that sotra keeps, with one write at its end (O_APPEND) or in place of all (O_TRUNC); returns its size. */
+export function writeStateFile(file: string, text: string, flag: number): number {
+  const handle = openStateFile(file, constants.O_WRONLY | constants.O_CREAT | flag);
+  try {
+    writeFileSync(handle, text);
+    return fstatSync(handle).size;
+  } finally {
+    closeSync(handle);
+  }
+}
+
 export function readStateFile(file: string): string {
   return readStateBytes(file).toString();
 }

@@ -43,23 +43,7 @@ test('quoted cells are read back unchanged, whatever their text, chunks and comp
 });
 
 test('any text is rows and broken rows, each with its line', async () => {
-  const piece = fc.constantFrom(
-    'a',
-    '"',
-    '""',
-    ',',
-    '\t',
-    ';',
-    '\n',
-    '\r\n',
-    ' ',
-    '\u00a0',
-    '\f',
-    '\uFEFF',
-    '#',
-    '\\',
-    'é',
-  );
+  const piece = fc.constantFrom(...'a",\t;\n \u00a0\f\uFEFF#\\é', '""', '\r\n');
   const property = fc.asyncProperty(
     fc.array(piece, { maxLength: 30 }),
     fc.integer({ min: 1, max: 9 }),
