@@ -74,7 +74,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return new Command(name, this.session);
   }
 
-  /** Adds what a group holds and the options of a command, once: those of all subcommands would slow each start. */
+  /** Adds the subcommands of a group, or the options of a command, once: adding those of all commands would slow each start. */
   async load(): Promise<void> {
     if (this.#isLoaded) return;
     this.#isLoaded = true;
@@ -89,7 +89,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     await Promise.all(this.commands.map((command) => command.loadAll()));
   }
 
-  /** Errors: `RefusedLine` for the help of a subcommand that does not exist; commander would print that of its group. */
+  /** Errors: `RefusedLine` for a subcommand that does not exist; commander would print the help of its group. */
   override helpInformation(context?: HelpContext): string {
     const [word] = this.args;
     const isUnknown = word !== undefined && !word.startsWith('-') && this.findSubcommand(word) === undefined;

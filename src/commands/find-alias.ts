@@ -12,7 +12,7 @@ export function findAlias(name: string, aliases: Aliases = {}): string | undefin
   return Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
 }
 
-/** The same. Errors: `usage` for an unknown one; `label` is where it was typed, such as `--token`. */
+/** The identifier of an alias. Errors: `usage` for an unknown one; `label` is where it was typed, such as `--token`. */
 export function requireAlias(name: string, aliases: Aliases = {}, label = 'alias'): string {
   const found = findAlias(name, aliases);
   if (found !== undefined) return found;

@@ -102,7 +102,7 @@ const otherLines: ReadonlyMap<string, string> = new Map([
   ['whoami', 'auth status'],
 ]);
 
-/** The lines that an unknown word means: those of other tools, a subcommand without its group, a trader. */
+/** The lines that an unknown word may mean: a line of another tool, a subcommand without its group, a trader. */
 async function findMeant(command: Command, word: string, argv: readonly string[]): Promise<string | undefined> {
   const write = (line: string, rest: readonly string[]) => shellLine(['sotra', ...line.split(' '), ...rest]);
   // A plural that is understood as its group may be the subcommand of another.
@@ -278,7 +278,7 @@ function hintForExtraArguments(command: Command, { argv }: TypedLine): string | 
   return didYouMean(joinList(command, argv, extra));
 }
 
-/** An option of a list that was typed with spaces, with commas: `--chains base,solana`. */
+/** `--chains base,solana` for a list that was typed with spaces. */
 function joinList(command: Command, argv: readonly string[], extra: readonly string[]): string | undefined {
   const [flag, first = ''] = argv.slice(argv.lastIndexOf(extra[0] ?? '') - 2);
   const option = command.options.find(({ long }) => long === flag);

@@ -127,4 +127,4 @@ export const option = {
     option.parsed(help, parseDuration, `must be a time such as ${such}`, { valueName: 'duration' }),
 };
 
-export const db = option.file('database file (default: that of the sandbox at the base URL, or the built-in one)');
+export const db = option.file('database file (default: the one of the sandbox at the base URL, else the built-in one)');

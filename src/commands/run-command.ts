@@ -80,7 +80,7 @@ function withView(result: Result, { view }: Command): Result {
   return result.kind === 'answer' && view !== undefined ? { view, ...result } : result;
 }
 
-/** Removes the spinner, that of a stream when its first row is printed. */
+/** Removes the spinner; with a stream, once its first row is printed. */
 function stopSpinner(result: Result, { client }: Context): Result {
   if (result.kind === 'items') return { ...result, batches: onEachBatch(result.batches, client.stopSpinner) };
   client.stopSpinner();

@@ -66,7 +66,7 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
   return found;
 }
 
-/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with its refusal; `bad-answer` if something else answers. */
+/** Calls the control API of a served sandbox. Errors: those of the transport; `bad-request` with its refusal; `bad-answer` if something else answers. */
 export async function askServed(
   { io, options }: Context,
   { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
@@ -102,7 +102,7 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
   }
 }
 
-/** The base URL of the line (`--base-url`, or that of `--context`), else that of the environment if a sandbox may be served there. */
+/** The base URL that `--base-url` or `--context` names, else SOTRA_BASE_URL if it is a loopback address. */
 export async function readBaseUrl({ options, config, io }: Context): Promise<{ url?: string; isTyped: boolean }> {
   if (options.sandbox) return { isTyped: false };
   const service = options.context === undefined ? undefined : await config.service();

@@ -132,7 +132,7 @@ function knownMarkets(db: Db): Market[] {
 
 const buyShare = 0.65;
 
-/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell is a part of the tokens held. */
+/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell sells a part of the holding. */
 function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
   const held = db.value<number>(
     'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',

@@ -81,7 +81,7 @@ export function openServiceRoutes({ endpoints, views, commandStart, ...options }
   return { routes, close: async () => void (await Promise.all([calling.client.close(), repeating.client.close()])) };
 }
 
-/** Makes calls; after a rate limit none before the time that the service named, for any view or tab. Errors: those of the call, the same meanwhile. */
+/** Makes calls, but none from any tab while a rate limit lasts. Errors: those of the call; until then, the error of the limit. */
 function keepAway(now: () => number) {
   let refusal: { error: SotraError; untilMs: number } | undefined;
   const refuse = ({ error: { code, message, hint }, untilMs }: NonNullable<typeof refusal>) =>
