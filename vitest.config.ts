@@ -39,6 +39,7 @@ export default defineConfig({
     // Each loads all of the source for itself.
     maxWorkers: availableParallelism(),
     execArgv: workerFlags,
-    reporters: ['default', ['json', { outputFile: 'node_modules/.cache/test-report.json' }]],
+    reporters: ['default', 'json'],
+    outputFile: { json: 'node_modules/.cache/test-report.json' },
   },
 });

@@ -52,6 +52,9 @@ export function temporaryFolder(parent = tmpdir()): string {
   return folder;
 }
 
+/** Commands that make the demo world if there is none, which takes long: they find a copy of it. */
+const makesWorld = /^(--sandbox )?sandbox (trade|status|advance|simulate)\b(?!.*--(db|base-url|context))/;
+
 /** Runs one command line in this process, in surroundings of its own: no settings, no environment but what is given. */
 export async function run(argv: string | readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const words = typeof argv === 'string' ? argv.split(' ').filter((word) => word !== '') : argv;
@@ -70,6 +73,8 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   const env = { ...options.env };
   if (env['SOTRA_CONFIG_DIR'] === undefined) env['SOTRA_CONFIG_DIR'] = temporaryFolder();
   if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
+  if (makesWorld.test(words.join(' ')) && env['SOTRA_BASE_URL'] === undefined)
+    copyDemo(join(env['SOTRA_DATA_DIR'], 'sandbox.db'), options.now ?? Date.now());
   const answers = [...(options.answers ?? [])];
   const ask = async (question: string, { hidden }: { hidden: boolean }) => {
     printed.err += terminalText(question);

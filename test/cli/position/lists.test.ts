@@ -241,8 +241,8 @@ function world() {
       `sandbox trade --chain base --trader ${trader} --token ${token} --side ${side} --amount ${amount} --usd ${usd} ${more}`,
     );
   const ids = async (status: string) => {
-    const { out } = await run(`--sandbox profile positions ${anna} ${status} --json --jq .[].itemId`, { env });
-    return out.trim().split('\n').filter(Boolean);
+    const { out } = await run(`--sandbox profile positions ${anna} ${status} --json`, { env });
+    return JSON.parse(out).map(({ itemId }: { itemId: string }) => itemId);
   };
   const card = async (id: string) => {
     const { positionAmount, positionStats } = (await json(`position get ${id}`)).metadata;

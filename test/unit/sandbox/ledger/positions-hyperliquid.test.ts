@@ -30,7 +30,7 @@ function held(position: PositionState | undefined): number {
 }
 
 /** Our figures for each account and coin: what was realized in all of its positions, and what is left in them, dust of earlier ones included. */
-async function ourFigures() {
+async function readFigures() {
   const newest = new Map<string, PositionState>();
   const leftBehind = new Map<string, number>();
   const figures = new Map<string, { realized: number; left: number }>();
@@ -51,6 +51,9 @@ async function ourFigures() {
   }
   return figures;
 }
+
+let read: ReturnType<typeof readFigures> | undefined;
+const ourFigures = () => (read ??= readFigures());
 
 test.skipIf(!existsSync(file))(name, async () => {
   const theirs = exchangeFigures();

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/ledger/read-trades.ts';
 import { readTime, readTradeText } from '../../../../src/sandbox/ledger/trade-text.ts';
 import { fc } from '../../../support/draw.ts';
+import { size } from '../../../support/size.ts';
 import { collectEvents, inPieces } from '../../../support/trades.ts';
 
 const wallet = '0x00000000000000000000000000000000000000aa';
@@ -96,7 +97,7 @@ describe('a CSV', () => {
       fc.pre(Number(amount) > 0);
       expect(rowOf(amount)).toEqual(rowOf(String(Number(amount))));
     });
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, { numRuns: size(300, 2000) });
   });
 
   test.each([

@@ -55,9 +55,9 @@ test('method and path decide: * is one segment, ** any rest', async () => {
 
 test('p=0.3 fails about three in ten', async () => {
   const { statuses } = await served('500:p=0.3:* /**');
-  const failed = (await statuses(300)).filter((status) => status === 500).length;
-  expect(failed).toBeGreaterThan(60);
-  expect(failed).toBeLessThan(120);
+  const failed = (await statuses(100)).filter((status) => status === 500).length;
+  expect(failed).toBeGreaterThan(10);
+  expect(failed).toBeLessThan(50);
 });
 
 test('drop closes the connection, by turns before and after the request was processed', async () => {
