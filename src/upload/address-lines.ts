@@ -36,7 +36,7 @@ const [lineFeed, lowerX, zero] = [0x0a, 0x78, 0x30];
 const evmLine = '0x\n'.length + 40;
 const isDigit = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
-/** How many lines some bytes have, if all are EVM addresses in lowercase, most of any list: a pattern for each takes six times as long. */
+/** How many lines there are, if each is an EVM address in lowercase, as in most lists. A pattern for each line takes six times as long. */
 export function countEvmLines(bytes: Buffer): number | undefined {
   for (let at = 0; at < bytes.length; at += evmLine) {
     const end = at + evmLine - 1;
