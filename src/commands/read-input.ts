@@ -62,9 +62,10 @@ function checkAnyOf(
     .filter((keys) => keys.every((key) => typed[key] === undefined))
     .map((keys) => {
       const either = keys.flatMap((key) => (params[key] === undefined ? [] : [{ key, param: params[key] }]));
+      const labels = either.map(({ key, param }) => labelOf(key, param));
       return {
-        label: either.map(({ key, param }) => labelOf(key, param)).join(' or '),
-        help: either[0]?.param.help ?? '',
+        label: labels.length === 2 ? labels.join(' or ') : `one of ${labels.join(', ')}`,
+        help: [...new Set(either.map(({ param }) => param.help))].join('; '),
       };
     });
   if (missing.length > 0) throw missingInputs(missing, example && `For example: sotra ${example}`);

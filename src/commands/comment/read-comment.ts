@@ -61,7 +61,7 @@ export function missingComment(
   ];
   return missingInputs(
     [...parts, ...more],
-    'comment post --last finds the swap; sotra help signing explains what is signed.',
+    'sotra comment post --last finds the swap; sotra help signing explains what is signed.',
   );
 }
 

@@ -10,7 +10,7 @@ const tx = ['--tx', swaps.good];
 const token = ['--token', degen];
 const text = ['--text', 'gm'];
 const name = ['--service-name', 'Example'];
-const help = 'comment post --last finds the swap; sotra help signing explains what is signed.';
+const help = 'sotra comment post --last finds the swap; sotra help signing explains what is signed.';
 
 async function said(argv: readonly string[], options: RunOptions = {}) {
   const { out, err, code } = await run(argv, options);

@@ -139,7 +139,7 @@ test('a typed signature is judged by the text that the flags make: yes with whos
     expect([words, no.code]).toEqual([words, 12]);
     expect(no.out).toContain('over this text it is the signature of 0x');
   }
-  const hint = '\nhint: comment post --last finds the swap; sotra help signing explains what is signed.\n';
+  const hint = '\nhint: sotra comment post --last finds the swap; sotra help signing explains what is signed.\n';
   expect((await verify([...base, '--signer', degen])).err).toBe(
     `error: --signature is required: the signature, or --signed <file>${hint}`,
   );

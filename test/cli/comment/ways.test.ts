@@ -42,7 +42,7 @@ const refusals: readonly [words: string, message: string, hint?: string][] = [
   [
     `--signature 0x12 --signer ${evmTrader.address}`,
     '--chain, --tx, --token and --text (or --text-file) are required: chain of the swap; transaction hash of the swap, or an order id on hyperliquid; token that was swapped; the comment',
-    'comment post --last finds the swap; sotra help signing explains what is signed.',
+    'sotra comment post --last finds the swap; sotra help signing explains what is signed.',
   ],
 ];
 
