@@ -29,51 +29,6 @@ async function tabTo(tab: Page, text: string): Promise<void> {
   throw new Error(`Tab does not lead to ${text}`);
 }
 
-test('the Board tab is sorted, narrowed and kept in the address; a trader opens beside it', async () => {
-  const { ui, controlToken } = await startPage('sandbox start --port 0 --ui');
-  const { tab, complaints } = await openTab(ui);
-  const sent: string[] = [];
-  tab.on('request', (request) => sent.push(`${request.url()} ${JSON.stringify(request.headers())}`));
-  await tab.getByRole('link', { name: 'Board', exact: true }).click();
-  const traders = tableRows(tab, 'Traders');
-  await expect
-    .poll(() => traders.first().textContent())
-    .toBe('1mossyledger.alpha.test+$412,000.22+$297,310+$8,711+$105,979–+20.6%85%200x143c…8432');
-  // The terminal rounds each figure by its size.
-  await expect
-    .poll(() => traders.filter({ hasText: 'wickhunter' }).textContent())
-    .toBe('17wickhunter+$125.63–+$126––+0.4%71%28BDrd…4Rhr');
-  const names = async () => (await tab.locator('.browse tbody th a').allTextContents()).slice(0, 3);
-  const served = ['mossyledger.alpha.test', 'cobalt.alpha.test', 'Ines Valdrée'];
-  expect(await names()).toEqual(served);
-  const sortBy = (title: string) => tab.getByRole('button', { name: title }).click();
-  const order = () => tab.getByRole('columnheader', { name: 'PnL' }).first().getAttribute('aria-sort');
-  await sortBy('PnL');
-  await expect.poll(order).toBe('descending');
-  await sortBy('PnL');
-  await expect.poll(names).toEqual(['bagelfutures.alpha.test', expect.any(String), expect.any(String)]);
-  await tab.getByPlaceholder('Filter').fill('0x69247DC5');
-  await expect.poll(names).toEqual(['cobalt.alpha.test']);
-  await tab.getByPlaceholder('Filter').fill('');
-  await traders.first().locator('td').nth(3).click();
-  await expect.poll(() => tab.locator('.detail h2').textContent()).toBe('bagelfutures.alpha.test');
-  expect(await order()).toBe('ascending');
-  await expect.poll(() => tableRows(tab, 'Closed positions').count()).toBeGreaterThan(0);
-  expect(await violationsOf(tab)).toEqual([]);
-  await tab.goBack();
-  await expect.poll(() => tab.locator('.detail').count()).toBe(0);
-  expect([await order(), (await names())[0]]).toEqual(['ascending', 'bagelfutures.alpha.test']);
-  await tab.goForward();
-  await tab.reload();
-  await expect.poll(() => tab.locator('.detail h2').textContent()).toBe('bagelfutures.alpha.test');
-  await expect
-    .poll(() => tab.getByRole('img').getAttribute('aria-label'))
-    .toMatch(/^[+-]\$[\d.,]+ realized by \d+ positions$/);
-  const all = sent.join('\n');
-  expect([all.includes(controlToken), /sandbox-key|authorization/i.test(all)]).toEqual([false, false]);
-  expect(complaints).toEqual([]);
-});
-
 test('by keyboard alone one sees why the last request failed and sends it corrected; the address leads back there', async () => {
   const { url, ui } = await startPage('sandbox start --port 0 --ui');
   const asked = (path: string) => fetch(url + path, { headers: { authorization: 'Bearer sandbox-key-a' } });

@@ -271,7 +271,11 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
     const folder = temporaryFolder();
     const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
     const file = join(folder, 'trades.csv');
-    const rows = manyAddresses(60_000).map((trader) => `2026-01-01T00:00:00Z,base,${trader},${degen},buy,1,10`);
+    const traders = manyAddresses(300);
+    const rows = Array.from(
+      { length: 60_000 },
+      (_, index) => `${1_700_000_000 + index},base,${traders[index % 300]},${degen},buy,1,10`,
+    );
     writeFileSync(file, ['time,chain,trader,token,side,amount,usd', ...rows].join('\n'));
     const first = start(['sandbox', 'import', file, '--json'], env);
     await until(() => existsSync(join(folder, 'sandbox.db')), 'it has begun');
