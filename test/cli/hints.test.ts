@@ -56,7 +56,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['leaderboard list --key trader', "unknown option '--key'", 'See sotra leaderboard list --help.'],
   [
     'webhook forward',
-    '--forward-to or --route is required: forward every delivery to this URL',
+    '--forward-to or --route is required: forward every delivery to this URL; forward some: KIND=URL (sotra help webhooks)',
     'For example: sotra webhook forward --forward-to http://127.0.0.1:3000/hook',
   ],
   ['comment gm --last --key trader', "unknown command 'gm'", 'See sotra comment --help.'],

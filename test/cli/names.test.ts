@@ -25,7 +25,9 @@ test('nothing to change is wrong use', async () => {
   const { code, err } = await run(`profile set-name ${wallet}`);
   expect([code, err]).toEqual([
     2,
-    expect.stringContaining('error: --name or --avatar-url or --clear or --clear-avatar is required: new name\n'),
+    expect.stringContaining(
+      'error: one of --name, --avatar-url, --clear, --clear-avatar is required: new name; URL of the',
+    ),
   ]);
 });
 
