@@ -60,8 +60,8 @@ type Batch = readonly NumberedEntry[];
 const maxProfiles = 5000;
 
 /**
- * Checks a file of entries, writes what undoes it, then sends it, request after request. Errors: `usage` if entries cannot be sent (warnings
- * and details list them); the error of the first failed request, or `partial` if others succeeded before it.
+ * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` if entries
+ * cannot be sent (warnings and details list them); the error of the first failed request, or `partial` if others succeeded before it.
  */
 export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
   const undoPath = chooseUndoPath(undoFile, file, context);
@@ -83,8 +83,12 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   }
   if (report !== undefined) await confirmReplace('--report', report, context);
   const reportFile = await openOutput('--report', report, [file]);
-  writeUndoFile(undoPath, batches);
-  const upload: Upload = { file, batches, undoPath, requestIds: [] };
+  const upload: Upload = {
+    file,
+    batches,
+    undo: { path: undoPath, reversals: batches.map(writeReversals) },
+    requestIds: [],
+  };
   const profiles = await sendBatches(upload, context).catch(async (thrown: unknown) => {
     await writeFollowReport(reportFile, upload, toSotraError(thrown));
     throw explainFailure(thrown, upload);
@@ -101,21 +105,23 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
 interface Upload {
   file: string;
   batches: readonly Batch[];
-  undoPath: string;
+  /** The file that undoes what was sent, and its lines for each request. */
+  undo: { path: string; reversals: readonly string[] };
   /** One for each request that succeeded. */
   requestIds: (string | null)[];
 }
 
 /** The profiles that were followed or unfollowed, in the order of mention. */
-async function sendBatches({ batches, requestIds }: Upload, context: Context): Promise<Map<string, Profile>> {
+async function sendBatches({ batches, undo, requestIds }: Upload, context: Context): Promise<Map<string, Profile>> {
   const progress = await showProgress(context, { silent: batches.length === 1 });
   const profiles = new Map<string, Profile>();
   const all = batches.reduce((sum, { length }) => sum + length, 0);
   let [sent, lastStep] = [0, -1];
   try {
-    for (const batch of batches) {
+    for (const [index, batch] of batches.entries()) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted', { outcome: 'unsent' });
       const entries = batch.map(({ entry }) => entry);
+      writeUndoFile(undo, index + 1);
       const { data, requestId = null } = await context.client.call(bulkEndpoint, { entries });
       requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
@@ -164,14 +170,14 @@ async function writeFollowReport(
 }
 
 /** The error, with the number of applied entries and how to continue or undo. */
-function explainFailure(thrown: unknown, { file, batches, undoPath, requestIds }: Upload): SotraError {
+function explainFailure(thrown: unknown, { file, batches, undo, requestIds }: Upload): SotraError {
   const error = toSotraError(thrown);
   const sent = requestIds.length;
   const failed = batches[sent] ?? [];
   const mayBeApplied = isUncertain(error);
-  const undone = batches.slice(0, sent + Number(mayBeApplied));
-  writeUndoFile(undoPath, undone);
-  const undoFile = undone.length > 0 ? undoPath : null;
+  const undone = sent + Number(mayBeApplied);
+  writeUndoFile(undo, undone);
+  const undoFile = undone > 0 ? undo.path : null;
   const unit = failed[0]?.unit ?? 'line';
   const units = unit === 'entry' ? 'entries' : 'lines';
   const [start, from, to] = [batches[0]?.[0]?.number, failed[0]?.number, failed.at(-1)?.number];
@@ -277,17 +283,24 @@ function chooseUndoPath(asked: string | undefined, file: string, { io }: Context
   return join(dataDirectory(io), 'undo', `${stem}-${at}-${io.pid}.ndjson`);
 }
 
-/** Writes a file that undoes the entries, the last first; without entries it is removed. Errors: `local-file`. */
-function writeUndoFile(path: string, batches: readonly Batch[]): void {
-  const lines = batches.flat().map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`);
+/** Writes the file that undoes the first requests, replaced whole; it is removed for none. Errors: `local-file`. */
+function writeUndoFile({ path, reversals }: Upload['undo'], requests: number): void {
   try {
     makeFolder(dirname(path));
-    if (lines.length === 0) rmSync(path, { force: true });
-    else replaceFile(path, lines.reverse().join(''));
+    if (requests === 0) rmSync(path, { force: true });
+    else replaceFile(path, reversals.slice(0, requests).reverse().join(''));
   } catch (cause) {
     throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
       hint: 'Choose another place with --undo-file.',
       cause,
     });
   }
+}
+
+/** The opposite of each entry, the last first. */
+function writeReversals(batch: Batch): string {
+  return batch
+    .map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`)
+    .reverse()
+    .join('');
 }

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { parseJson, tryParseJson } from '../../api/json.ts';
+import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { safeText } from '../../api/safe-text.ts';
 import type { LogEntry } from '../../calls/entry.ts';
 import { type NumberedEntry, refuseLost, summarizeCall } from '../../calls/read-log.ts';
@@ -74,7 +73,7 @@ function formatMessage(
 
 /** Errors: `config` for a call of which a part was not kept; those of `confirm` and of the call. */
 export async function sendAgain(call: NumberedEntry, context: Context): Promise<Result> {
-  const { id, method, path, context: name, baseUrl } = summarizeCall(call);
+  const { method, path, context: name, baseUrl } = summarizeCall(call);
   const body = call.request.postData?.text;
   refuseLost(call, { path, body });
   const { options } = context;
@@ -105,10 +104,34 @@ export async function sendAgain(call: NumberedEntry, context: Context): Promise<
   if (content.text === undefined || content._cut !== undefined)
     context.note('The answers cannot be compared: the first one was not kept in full.');
   else {
-    const isSame = isDeepStrictEqual(parseBody(content.text), data);
-    context.note(`The answer ${isSame ? 'is the same as before' : `differs from before: sotra history show ${id}`}.`);
+    const differences = listDifferences(parseBody(content.text), data);
+    const more = differences.length - maxDifferences;
+    context.note(differences.length === 0 ? 'The answer is the same as before.' : 'The answer differs:');
+    for (const line of differences.slice(0, maxDifferences)) context.note(`  ${line}`);
+    if (more > 0) context.note(`  and ${more} more`);
   }
   return { kind: 'answer', answer: data, text };
+}
+
+/** Of a comparison. */
+const [maxDifferences, maxShownValue] = [10, 60];
+
+/** A line for each place where two JSON values differ, such as `traders[0].pnl.total: was 1, is 2`. */
+function listDifferences(before: unknown, after: unknown, place = ''): string[] {
+  if (Object.is(before, after)) return [];
+  const isList = Array.isArray(before) && Array.isArray(after);
+  if (!isList && !(isObject(before) && isObject(after)))
+    return [`${place || 'the answer'}: was ${shortenJson(before)}, is ${shortenJson(after)}`];
+  const [old, now] = [before, after] as Record<string, unknown>[];
+  return [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])].flatMap((key) =>
+    listDifferences(old?.[key], now?.[key], isList ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`),
+  );
+}
+
+function shortenJson(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length > maxShownValue ? `${text.slice(0, maxShownValue)}...` : text;
 }
 
 function compareStatus(before: number, now: number): string {

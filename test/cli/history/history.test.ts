@@ -192,7 +192,7 @@ test('a call is sent again to the same service, body included; a write asks firs
   expect((await calls())[0]).toMatchObject({ n: 1, status: 200 });
 });
 
-test('a call that is sent again says whether answer and status differ from before', async () => {
+test('the differences in the answer to a call that is sent again are listed by place', async () => {
   const service = await stub((_, response, count) => {
     response.statusCode = count === 3 ? 404 : 200;
     response.end(JSON.stringify({ same: 1, list: [{ pnl: count }, 'x'], ...(count === 2 && { more: true }) }));
@@ -201,19 +201,19 @@ test('a call that is sent again says whether answer and status differ from befor
   await run('request GET /v1/x', { env });
   const { out, err } = await run('history run 1 --json', { env });
   expect(JSON.parse(out)).toMatchObject({ more: true });
-  expect(err).toMatch(/^The answer differs from before: sotra history show c[0-9a-f]{8}\.\n$/);
+  expect(err).toBe('The answer differs:\n  list[0].pnl: was 1, is 2\n  more: was nothing, is true\n');
   const gone = await run('history run 1', { env });
   expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status was 200 and is now 404.\n')]);
 });
 
-test('the secret of a webhook that is registered again is hidden', async () => {
+test('the secret of a webhook that is registered again is hidden, in the answer and in the differences', async () => {
   const { env, calls } = user();
   const hook = 'webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:a';
   await run(`--sandbox ${hook}`, { env });
   const { n } = (await calls()).find(({ method }: { method: string }) => method === 'POST');
   const { code, out, err } = await run(`history run ${n} --yes`, { env });
   expect([code, JSON.parse(out).secret]).toEqual([0, '***']);
-  expect(err).toContain('The answer differs from before: ');
+  expect(err).toContain('The answer differs:\n');
   const listed = JSON.parse((await run('--sandbox webhook list --show-secrets --json', { env })).out);
   expect(listed).toHaveLength(2);
   for (const { secret } of listed) {
