@@ -35,6 +35,8 @@ export interface StoredDelivery extends Delivery {
   seq: number;
   /** The events that no earlier delivery had. */
   events: readonly EventSummary[];
+  /** Whether it is for a target; known when it is stored. */
+  isWaiting?: boolean;
 }
 
 /** Where deliveries are forwarded to: all, or those with an event that fits; see `isFor`. */

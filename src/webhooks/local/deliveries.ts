@@ -54,7 +54,7 @@ export function addDelivery(
     { item: seq, queue: webhook },
     targets.map(({ id }) => id),
   );
-  return { ...delivery, seq, events: fresh };
+  return { ...delivery, seq, events: fresh, isWaiting: targets.length > 0 };
 }
 
 function* facetsOf(webhook: string, events: readonly EventSummary[]): Generator<Facet> {

@@ -141,9 +141,8 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     /** A delivery of this listener; from a cluster those of all listeners come. */
     addStored: (delivery: StoredDelivery) => {
       if (inbox.isStream || !live.isRead()) return;
-      // Whether it waits for a target is looked up.
-      for (const event of delivery.events)
-        live.add('row', { ...makeRow({ ...event, delivery, status: null, forwards: [] }), waiting: true });
+      const status = delivery.isWaiting ? 'waiting' : null;
+      for (const event of delivery.events) live.add('row', makeRow({ ...event, delivery, status, forwards: [] }));
     },
     addRefused: (request: RefusedRequest) => {
       refusedCount += 1;
