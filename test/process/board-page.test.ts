@@ -30,6 +30,7 @@ test('the Board tab is sorted, narrowed and kept in the address; a trader opens 
   await tab.getByPlaceholder('Filter').fill('0x69247DC5');
   await expect.poll(names).toEqual(['cobalt.alpha.test']);
   await tab.getByPlaceholder('Filter').fill('');
+  await expect.poll(async () => (await names())[0]).toBe('bagelfutures.alpha.test');
   await traders.first().locator('td').nth(3).click();
   await expect.poll(() => tab.locator('.detail h2').textContent()).toBe('bagelfutures.alpha.test');
   expect(await order()).toBe('ascending');
