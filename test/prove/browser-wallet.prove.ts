@@ -35,7 +35,7 @@ async function start(wallet: Partial<TestWallet> = {}, argv: readonly string[] =
 
 const resultOn = (tab: Page) => tab.locator('.result').textContent();
 
-test('a wallet of EVM or Solana is asked for nothing but its accounts and a signature of the exact text, and others verify it', async () => {
+test('an EVM or Solana wallet gets requests only for accounts and for a signature of the exact text, which other libraries verify', async () => {
   const tabs = await openTabs();
   const exact = `Example Swap Comment:\nChain: base\nToken Address: ${degen}\nTxn Hash: ${swaps.good}\nComment: gm`;
   const evm = await start({ gives: 'bare' }, sign, tabs);

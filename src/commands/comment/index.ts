@@ -151,7 +151,7 @@ const commentParams = {
   }),
 };
 
-/** Options of a comment that a file cannot be given with. */
+/** Options that cannot be given with a file of comments. */
 const typedKeys = Object.keys(commentParams);
 
 const formParams = {
@@ -167,7 +167,7 @@ const walletParams = {
   readyFile: option.text('with --browser: write {ui, pid} to this file', { needs: 'browser' }),
 };
 
-/** Options of ways to sign, which a comment that is signed already needs none of. */
+/** Options that say how to sign; they cannot be given with a signed comment. */
 const signingKeys = [...Object.keys(keySourceParams), 'key', 'signerCommand', 'browser'];
 
 const keyWays =

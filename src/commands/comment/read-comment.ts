@@ -190,8 +190,8 @@ const signedKinds: Readonly<Record<keyof SignedComment, Kind>> = {
 function findWrongField(kinds: Readonly<Record<string, Kind>>, value: unknown): string | undefined {
   if (!isObject(value)) return 'is not a JSON object';
   for (const [field, kind] of Object.entries(kinds)) {
-    const problem = checkValue(kind, value[field]);
     if (value[field] === undefined) return `${field} is missing`;
+    const problem = checkValue(kind, value[field]);
     if (problem !== undefined) return `${field} ${JSON.stringify(value[field])}: ${problem.message}`;
   }
   return undefined;

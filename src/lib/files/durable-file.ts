@@ -57,7 +57,7 @@ export function openStateFile(file: string, flags = constants.O_RDONLY): number 
   }
 }
 
-/** Writes to a file that sotra keeps, with one write at its end (O_APPEND) or in place of all (O_TRUNC); returns its size. */
+/** Appends to a state file (O_APPEND) or replaces its content (O_TRUNC), in one write; returns the size of the file. */
 export function writeStateFile(file: string, text: string, flag: number): number {
   const handle = openStateFile(file, constants.O_WRONLY | constants.O_CREAT | flag);
   try {

@@ -97,8 +97,8 @@ export async function* readRawLines(file: TextFile): AsyncGenerator<string[]> {
 }
 
 /**
- * The bytes of a file in blocks of whole lines, each with its line end, which are not copied but at the seams. The beginning of a line that is
- * too long is a block of its own, and the last.
+ * The bytes of a file in blocks of whole lines, each with its line end; only lines that lie in two chunks are copied. It ends at a line that
+ * is too long, with the beginning of that line as the last block.
  */
 export async function* readBlocks({ chunks }: TextFile): AsyncGenerator<Buffer> {
   let [carried, carriedBytes]: [Buffer[], number] = [[], 0];
