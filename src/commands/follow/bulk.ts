@@ -86,7 +86,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   const upload: Upload = {
     file,
     batches,
-    undo: { path: undoPath, reversals: batches.map(writeReversals) },
+    undo: { path: undoPath, reversals: batches.map(writeReversals), requests: 0 },
     requestIds: [],
   };
   const profiles = await sendBatches(upload, context).catch(async (thrown: unknown) => {
@@ -105,8 +105,8 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
 interface Upload {
   file: string;
   batches: readonly Batch[];
-  /** The file that undoes what was sent, and its lines for each request. */
-  undo: { path: string; reversals: readonly string[] };
+  /** The file that undoes what was sent, its lines for each request, and how many requests are in it. */
+  undo: { path: string; reversals: readonly string[]; requests: number };
   /** One for each request that succeeded. */
   requestIds: (string | null)[];
 }
@@ -176,7 +176,7 @@ function explainFailure(thrown: unknown, { file, batches, undo, requestIds }: Up
   const failed = batches[sent] ?? [];
   const mayBeApplied = isUncertain(error);
   const undone = sent + Number(mayBeApplied);
-  writeUndoFile(undo, undone);
+  if (undo.requests > undone) writeUndoFile(undo, undone);
   const undoFile = undone > 0 ? undo.path : null;
   const unit = failed[0]?.unit ?? 'line';
   const units = unit === 'entry' ? 'entries' : 'lines';
@@ -284,11 +284,13 @@ function chooseUndoPath(asked: string | undefined, file: string, { io }: Context
 }
 
 /** Writes the file that undoes the first requests, replaced whole; it is removed for none. Errors: `local-file`. */
-function writeUndoFile({ path, reversals }: Upload['undo'], requests: number): void {
+function writeUndoFile(undo: Upload['undo'], requests: number): void {
+  const { path, reversals } = undo;
   try {
     makeFolder(dirname(path));
     if (requests === 0) rmSync(path, { force: true });
     else replaceFile(path, reversals.slice(0, requests).reverse().join(''));
+    undo.requests = requests;
   } catch (cause) {
     throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
       hint: 'Choose another place with --undo-file.',
