@@ -88,7 +88,7 @@ const table: readonly [what: string, content: string, column: string | undefined
     ['CSV: the better name wins over the earlier column', `user,address\n${a},${b}\n`, undefined, { 2: b }],
     ['CSV: quoted cells hold the separator', `"a,b",address\n"x, ""y""",${a}\n`, undefined, { 2: a }],
     ['CSV: a quoted address', `n,address\n1,"${a}"\n2, "${b}" \n`, undefined, { 2: a, 3: b }],
-    ['CSV: two quotation marks in a quoted cell are one', 'n,address\n1,"ext:say ""gm"""\n', undefined, { 2: 'ext:say "gm"' }],
+    ['CSV: a pair of quotes in a quoted cell', 'n,address\n1,"ext:say ""gm"""\n', undefined, { 2: 'ext:say "gm"' }],
     ['CSV: the column of --column', `from,to\n${a},${b}\n`, 'TO', { 2: b }],
     ['CSV: the column of --column, not the one of a better name', `address,to\n${a},${b}\n`, 'to', { 2: b }],
     ['--column over one column', `to\n${a}\n`, 'to', { 2: a }],
