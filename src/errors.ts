@@ -84,15 +84,15 @@ export interface ErrorDetails {
 export class SotraError extends Error {
   override readonly name = 'SotraError';
   readonly code: ErrorCode;
-  readonly hint: ErrorDetails['hint'];
-  readonly say: ErrorDetails['say'];
-  readonly status: ErrorDetails['status'];
-  readonly requestId: ErrorDetails['requestId'];
-  readonly details: unknown;
-  readonly outcome: ErrorDetails['outcome'];
-  readonly attempts: ErrorDetails['attempts'];
-  readonly retryAfterSec: ErrorDetails['retryAfterSec'];
-  readonly body: ErrorDetails['body'];
+  declare readonly hint: ErrorDetails['hint'];
+  declare readonly say: ErrorDetails['say'];
+  declare readonly status: ErrorDetails['status'];
+  declare readonly requestId: ErrorDetails['requestId'];
+  declare readonly details: unknown;
+  declare readonly outcome: ErrorDetails['outcome'];
+  declare readonly attempts: ErrorDetails['attempts'];
+  declare readonly retryAfterSec: ErrorDetails['retryAfterSec'];
+  declare readonly body: ErrorDetails['body'];
 
   constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
@@ -102,7 +102,7 @@ export class SotraError extends Error {
   }
 
   /** Of an interruption: by its signal. */
-  readonly signalExitCode?: number;
+  declare readonly signalExitCode?: number;
 
   get exitCode(): number {
     return this.signalExitCode ?? errorExitCodes[this.code];
@@ -172,7 +172,8 @@ export function mayQuote({ code }: Pick<SotraError, 'code'>): boolean {
 
 /** The error for callers in code, without the hint: hints are lines to type into a terminal. */
 export function withoutHint(thrown: unknown): unknown {
-  return thrown instanceof SotraError ? Object.assign(thrown, { hint: undefined }) : thrown;
+  if (thrown instanceof SotraError) Reflect.deleteProperty(thrown, 'hint');
+  return thrown;
 }
 
 /** A usage error that names every input without a value in one sentence. */

@@ -111,7 +111,8 @@ test.each([
   ['60', 'The service asks to wait 60 s: retry then, or allow more attempts with --retries.', 60],
   ['soon', 'Wait, or allow more attempts with --retries.', undefined],
 ])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
-  expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
+  const refused = refusal(429, '', { 'retry-after': header });
+  expect([refused.hint, refused.retryAfterSec]).toEqual([hint, retryAfterSec]);
 });
 
 test.each([

@@ -94,9 +94,7 @@ test.each<[string, object, string, string]>([
     'the signature just made does not verify',
   ],
 ])('%s is refused', async (_, change, code, message) => {
-  await expect(signComment({ ...onBase, signer: account, ...change })).rejects.toMatchObject({
-    code,
-    hint: undefined,
-    message: expect.stringContaining(message),
-  });
+  const error = await signComment({ ...onBase, signer: account, ...change }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
+  expect(error).not.toHaveProperty('hint');
 });
