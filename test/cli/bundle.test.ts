@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 
@@ -52,24 +50,6 @@ test('a bundle holds version, settings, doctor, wire names and failed calls with
     { response: { content: { text: '{"error":"no, ***"}' } } },
     { request: { postData: { text: '{"signature":"***"}' } } },
   ]);
-});
-
-test('without flags it is a new file of this folder, which is summed up in at most ten lines before it is named', async () => {
-  const { env } = await user();
-  const cwd = temporaryFolder();
-  const argv = [resolve('bin/sotra.js'), '--context', 'staging', 'bundle'];
-  // The service that it asks is in this process.
-  const { stdout: out } = await promisify(execFile)(process.execPath, argv, { cwd, env: { ...env, PATH: '' } });
-  const lines = out.trimEnd().split('\n');
-  expect(lines.length).toBeLessThanOrEqual(10);
-  expect(out).toContain('POST /v1/x: no, *** (HTTP 404');
-  const [file = '', ...others] = readdirSync(cwd);
-  expect([file, others]).toEqual([
-    expect.stringMatching(/^sotra-bundle-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json$/),
-    [],
-  ]);
-  expect(lines.at(-1)).toContain(file);
-  expect([statSync(join(cwd, file)).mode & 0o777, readBundle(join(cwd, file)).failedCalls.length]).toEqual([0o600, 2]);
 });
 
 test('only a file that is there is asked about', async () => {

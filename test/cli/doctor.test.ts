@@ -1,10 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { answering, openPort, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
 interface Check {
   check: string;
@@ -79,38 +76,4 @@ test('without a service it says how to choose one, and without a sandbox that th
     state: 'ok',
     found: 'not created yet: the first command with --sandbox creates it',
   });
-});
-
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-
-test.skipIf(!hasOpenssl)('a certificate that is not trusted is exit 9 and named (needs openssl)', async () => {
-  const folder = temporaryFolder();
-  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const made = spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=localhost', '-keyout', keyFile, '-out', certFile],
-  ]);
-  expect(made.status).toBe(0);
-  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (_, response) => {
-    response.end('{}');
-  });
-  const url = `https://localhost:${await openPort(server)}`;
-  const { code, of } = await diagnose(`doctor --base-url ${url}`, { env: { SOTRA_API_KEY: 'some-key-1234' } });
-  expect(code).toBe(9);
-  expect(of('tls')).toMatchObject({
-    state: 'problem',
-    found: `the certificate of ${url} is not trusted: self-signed certificate`,
-  });
-  expect(of('tls')?.fix).toContain('NODE_EXTRA_CA_CERTS');
-});
-
-test('doctor ends when it has said everything, without waiting for the rest of an answer', async () => {
-  const service = await stub((_, response) => void response.writeHead(200, { 'content-length': '20' }).write('{'));
-  const folder = temporaryFolder();
-  const env = { ...service.env, PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const started = Date.now();
-  const { stdout } = await promisify(execFile)(process.execPath, ['bin/sotra.js', 'doctor'], { env });
-  expect(stdout).toContain('HTTP 200');
-  // It gives a service ten seconds.
-  expect(Date.now() - started).toBeLessThan(8000);
 });

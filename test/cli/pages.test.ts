@@ -268,28 +268,17 @@ test('one page of a longer list says on stderr that there is more, and how to ge
 });
 
 test('the first line is out before the second page is answered', async () => {
-  const waiting: { answer?: () => void } = {};
-  const service = await stub((seen, response, count) => {
-    const page = count === 1 ? linked(cardsDown(2, 2), '/next') : linked(cardsDown(1, 1), null);
-    const send = () => response.end(JSON.stringify(page({ url: `http://${seen.headers.host}` })));
-    if (count === 1) send();
-    else waiting.answer = send;
+  let print = () => {};
+  const printed = new Promise<void>((resolve) => {
+    print = resolve;
   });
-  const env = {
-    ...process.env,
-    ...service.env,
-    SOTRA_DATA_DIR: temporaryFolder(),
-    SOTRA_CONFIG_DIR: temporaryFolder(),
-  };
-  const child = spawn(process.execPath, ['bin/sotra.js', ...feed.split(' '), '--all', '--format', 'ndjson'], { env });
-  const lines: string[] = [];
-  for await (const line of createInterface(child.stdout)) {
-    lines.push(JSON.parse(line).itemId);
-    if (lines.length > 1) continue;
-    await expect.poll(() => waiting.answer !== undefined).toBe(true);
-    waiting.answer?.();
-  }
-  expect(lines).toEqual(['c2', 'c1']);
+  const service = await stub(async (seen, response, count) => {
+    const page = count === 1 ? linked(cardsDown(2, 2), '/next') : linked(cardsDown(1, 1), null);
+    if (count > 1) await printed;
+    response.end(JSON.stringify(page({ url: `http://${seen.headers.host}` })));
+  });
+  const { out } = await run(`${feed} --all --format ndjson`, { env: service.env, onOut: print });
+  expect(idsIn(out)).toEqual(['c2', 'c1']);
 });
 
 long('a long walk holds one page at a time', async () => {

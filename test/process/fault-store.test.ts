@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
@@ -136,4 +137,67 @@ test.skipIf(process.getuid?.() === 0)('a folder that cannot be written is exit 3
   chmodSync(inboxFolderOf(folder), 0o700);
   expect(code).toBe(3);
   expect(err).toContain(inboxFolderOf(folder));
+});
+
+test('on a full disk what cannot be kept is 503, the listener goes on and says it once, and nothing is lost once there is room', async () => {
+  const folder = temporaryFolder();
+  const target = await stub((_, response) => response.end());
+  const [ready, secrets] = [join(folder, 'ready'), join(folder, 'secret')];
+  writeFileSync(secrets, secret, { mode: 0o600 });
+  const argv = `webhook listen --port 0 --secret-file ${secrets} --ready-file ${ready} --forward-to ${target.url}`;
+  const script = `trap '' XFSZ; ulimit -S -f 1200; exec ${process.execPath} bin/sotra.js ${argv}`;
+  const child = spawn('bash', ['--norc', '-c', script], {
+    env: { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  await until(() => existsSync(ready));
+  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  const statuses: number[] = [];
+  for (let n = 0; n < 40; n += 1) statuses.push(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`))));
+  const stored = statuses.filter((status) => status === 200).length;
+  expect(stored).toBeGreaterThan(5);
+  expect(statuses).toEqual([...Array(stored).fill(200), ...Array(40 - stored).fill(503)]);
+  expect(target.requests.length).toBeLessThanOrEqual(stored);
+  execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:unlimited']);
+  for (const n of Array(40).keys()) expect(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`)))).toBe(200);
+  await until(() => target.requests.length === 40);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(
+    err.match(/warning: cannot use the store \S+inbox\.db: (?:disk I\/O error|database or disk is full)\. Free/g),
+  ).toHaveLength(1);
+  expect(target.requests.map(({ body }) => body)).toEqual(Array.from({ length: 40 }, (_, n) => bodyOf(`e${n}`)));
+  const listed = await run('webhook events --limit 100 --json', { env: { SOTRA_DATA_DIR: folder } });
+  expect(JSON.parse(listed.out)).toHaveLength(40);
+});
+
+test('a store whose owner was killed is free before the dead process was waited for', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const [secret, ready] = [join(folder, 'secret'), join(folder, 'ready')];
+  writeFileSync(secret, 'whsec_test\n');
+  const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secret, '--ready-file', ready];
+  // Its parent becomes sleep, which never waits for it.
+  const script = `${process.execPath} bin/sotra.js ${argv.join(' ')} 2>/dev/null & exec sleep 60`;
+  const parent = spawn('bash', ['--norc', '-c', script], { env: { PATH: process.env['PATH'], ...env } });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const readPid = () => {
+    try {
+      return JSON.parse(readFileSync(ready, 'utf8')).pid;
+    } catch {
+      return undefined;
+    }
+  };
+  await until(() => readPid() !== undefined, 'the first listens');
+  const pid = readPid();
+  process.kill(pid, 'SIGKILL');
+  await until(() => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')), 'it is dead');
+  const next = start(argv, env);
+  await until(() => next.printed.err.includes('Listening') || next.child.exitCode !== null, 'it listens');
+  expect(next.printed.err).toContain('Listening on');
 });

@@ -1,13 +1,15 @@
-import { execFile } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPort, run, temporaryFolder } from '../support/harness.ts';
+import { answering, openPort, run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
 import { serveSandbox } from '../support/served.ts';
+import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
@@ -145,4 +147,93 @@ test('a --curl line, pasted into bash, gets the same answer from a served sandbo
     expect([argv, asked.code]).toEqual([argv, 0]);
     expect(await bash(out)).toEqual(JSON.parse(asked.out));
   }
+});
+
+test('an inbox whose server says nothing: exit 9, and the process ends', async () => {
+  const inbox = `nats://127.0.0.1:${await openPort(createServer())}/X`;
+  const { ended, printed } = start(['webhook', 'events', '--inbox', inbox]);
+  expect(await ended).toBe(9);
+  expect(printed.err).toContain('cannot connect to the inbox X');
+});
+
+test('doctor ends when it has said everything, without waiting for the rest of an answer', async () => {
+  const service = await stub((_, response) => void response.writeHead(200, { 'content-length': '20' }).write('{'));
+  const started = Date.now();
+  const { printed, ended } = start('doctor', service.env);
+  expect([await ended, printed.out]).toEqual([0, expect.stringContaining('HTTP 200')]);
+  // It gives a service ten seconds.
+  expect(Date.now() - started).toBeLessThan(8000);
+});
+
+test('bundle without flags is a new file of this folder, which is summed up in at most ten lines before it is named', async () => {
+  const [data, cwd] = [temporaryFolder(), temporaryFolder()];
+  const service = await answering({ error: 'no' }, 404);
+  const env = { ...service.env, SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data, PATH: '' };
+  await run('request POST /v1/x', { env });
+  const { stdout } = await execute(process.execPath, [resolve('bin/sotra.js'), 'bundle'], { cwd, env });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(10);
+  expect(stdout).toContain('POST /v1/x: no (HTTP 404');
+  const [file = '', ...others] = readdirSync(cwd);
+  expect([file, others]).toEqual([
+    expect.stringMatching(/^sotra-bundle-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json$/),
+    [],
+  ]);
+  expect(lines.at(-1)).toContain(file);
+  const made = join(cwd, file);
+  expect([statSync(made).mode & 0o777, JSON.parse(readFileSync(made, 'utf8')).failedCalls]).toEqual([
+    0o600,
+    [expect.objectContaining({ status: 404 })],
+  ]);
+});
+
+test('commands that change the settings at the same time all find their change in the file, which is whole at any moment', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
+  const names = Array.from({ length: size(2, 20) }, (_, index) => `context-${index}`);
+  const started = names.map((name) => start(`context set ${name} --base-url https://a.example.com`, env));
+  await until(() => {
+    if (existsSync(file)) JSON.parse(readFileSync(file, 'utf8'));
+    return started.every(({ child }) => child.exitCode !== null);
+  });
+  expect(await Promise.all(started.map(({ ended }) => ended))).toEqual(names.map(() => 0));
+  expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).contexts).sort()).toEqual([...names].sort());
+  expect([statSync(file).mode & 0o777, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([
+    0o600,
+    ['config.json', 'config.lock'],
+  ]);
+});
+
+/** What a process sees that is started in a folder which holds settings of somebody else. */
+function contextsIn(env: Record<string, string>): { status: number | null; stdout: string; stderr: string } {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, '.config', 'sotra'), { recursive: true });
+  const planted = { current: 'planted', contexts: { planted: { baseUrl: 'https://planted.example.com' } } };
+  writeFileSync(join(folder, '.config', 'sotra', 'config.json'), JSON.stringify(planted));
+  return spawnSync(process.execPath, [resolve('bin/sotra.js'), 'context', 'list'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+}
+
+test.each([
+  ['HOME not set', {}],
+  ['HOME empty', { HOME: '' }],
+  ['XDG_CONFIG_HOME relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), XDG_CONFIG_HOME: '.config' }],
+  ['APPDATA relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), APPDATA: '.config' }],
+])('with %s no settings are read from the current folder', (_, env: Record<string, string>) => {
+  const { status, stdout } = contextsIn(env);
+  expect([status, stdout.includes('clicker'), stdout.includes('planted')]).toEqual([0, true, false]);
+});
+
+test.each([
+  ['HOME', '.', 'error: HOME is ., not an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n'],
+  [
+    'SOTRA_CONFIG_DIR',
+    '.config/sotra',
+    'error: SOTRA_CONFIG_DIR .config/sotra: must be an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n',
+  ],
+])('a relative %s is exit 3', (name, value, stderr) => {
+  expect(contextsIn({ [name]: value })).toMatchObject({ status: 3, stdout: '', stderr });
 });

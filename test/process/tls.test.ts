@@ -67,6 +67,18 @@ test('a certificate of an own authority is refused with the way out, and taken w
   const { error } = JSON.parse(refused.err);
   expect(error.message).toMatch(/^the certificate of https:\/\/localhost:\d+ is not trusted: /);
   expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
+  const doctor = await run(`doctor --json --base-url https://localhost:${port}`, { env: { SOTRA_API_KEY: 'key' } });
+  expect([doctor.code, JSON.parse(doctor.out).checks]).toEqual([
+    9,
+    expect.arrayContaining([
+      expect.objectContaining({
+        check: 'tls',
+        state: 'problem',
+        found: `the certificate of https://localhost:${port} is not trusted: self-signed certificate`,
+        fix: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+      }),
+    ]),
+  ]);
   // Trying again would not change it.
   expect(error.message).not.toContain('attempts');
   expect(asked).toEqual([]);

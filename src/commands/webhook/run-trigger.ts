@@ -97,7 +97,11 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
   });
   const { now, sleep, signal } = io;
   const untilMs = now() + startMs;
-  const isUnanswered = () => stored.some(({ seq }) => readDelivery(db, seq)?.status === null);
+  const isUnanswered = () =>
+    stored.some(({ seq }) => {
+      const row = readDelivery(db, seq);
+      return row?.state === 'waiting' && row.status === null;
+    });
   // The answer lists the events that were not accepted.
   await withDeliverer(db, { ...context, warn: () => undefined }, async () => {
     while (isUnanswered() && now() < untilMs && !signal.aborted) await sleep(napMs, signal).catch(() => undefined);

@@ -1,6 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ActivityRow } from '../../../src/pages/activity.ts';
@@ -161,37 +159,6 @@ test('a path or a body that no page of ours sends is answered 404 or 400, and pr
   }
   expect(shown.err).not.toContain('warning');
   await stop();
-});
-
-test('--open hands the address to the browser, and says it where none can be started', async () => {
-  const folder = temporaryFolder();
-  const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')];
-  writeFileSync(browser, `#!/bin/sh\necho "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, { mode: 0o755 });
-  const first = await listen(folder, '--ui --open', undefined, { BROWSER: browser });
-  const argument = String(await until(() => existsSync(opened) && readFileSync(opened, 'utf8'))).trim();
-  // The arguments of a program can be read by every user of this machine: this one is a file that only its owner can read.
-  expect(argument).toMatch(/^file:\/\/\/.*\/open\.html$/);
-  const file = new URL(argument);
-  expect(readFileSync(file, 'utf8')).toContain(`url=${first.ui}"`);
-  expect([statSync(file).mode & 0o777, statSync(new URL('.', file)).mode & 0o777]).toEqual([0o600, 0o700]);
-  const tab = await (await openBrowser()).newPage();
-  await tab.goto(argument);
-  await expect.poll(() => tab.title()).toBe('listener · sotra');
-  await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
-  // The code is in no address that the browser keeps, and a reload goes on.
-  expect(tab.url()).toBe(`${new URL(first.ui).origin}/ui`);
-  await tab.reload();
-  await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
-  // As in another tab.
-  await tab.evaluate('sessionStorage.clear()');
-  await tab.goto(first.ui);
-  await expect.poll(() => tab.getByRole('alert').textContent()).toContain('Press Enter in the terminal');
-  await first.stop();
-  expect(existsSync(new URL('.', file))).toBe(false);
-  const second = await listen(folder, '--ui --open', undefined, { BROWSER: join(folder, 'absent') });
-  await until(() => second.shown.err.includes('No browser can be started here'));
-  expect(second.shown.err).toContain(`Open this link, which works once: ${second.ui}\n`);
-  expect((await second.stop()).code).toBe(0);
 });
 
 test('--open without --ui is refused', async () => {

@@ -334,16 +334,6 @@ test('the column is named for a file and for stdin, packed or not', async () => 
   expect(wrong.err).toContain('error: --column nothing: stdin has no such column');
 });
 
-test('a small packed file that unpacks to millions of values is refused', async () => {
-  const { sotra, folder } = place();
-  writeFileSync(join(folder, 'list.gz'), gzipSync(`[${'{},'.repeat(12_000_000)}{}]`));
-  const { code, err } = await sotra(`${add} @list.gz`);
-  expect([code, err]).toEqual([
-    2,
-    expect.stringMatching(/JSON of more than [\d,]+ values\nhint: Give one item a line/),
-  ]);
-});
-
 test('a list that does not exist is exit 3; one that is interrupted while it is read is exit 130', async () => {
   const { sotra, sent, uploads } = place();
   expect(await sotra(`${add} @none`)).toMatchObject({

@@ -60,10 +60,10 @@ test('an answer may take longer than the time without a word, as long as somethi
       if (part !== undefined) return response.write(part);
       clearInterval(timer);
       response.end();
-    }, 300);
+    }, 150);
   });
   const { send } = await transportOf();
-  const { text } = await send(`http://127.0.0.1:${await openPort(server)}/`, { timeoutMs: 1100 });
+  const { text } = await send(`http://127.0.0.1:${await openPort(server)}/`, { timeoutMs: 400 });
   expect(text).toBe('abcd');
 });
 

@@ -26,7 +26,7 @@ function openOutbox(rows: readonly string[]) {
     addToOutbox(db, { item: Number(item), queue }, [Number(target)]);
   }
   const start = (more: Pick<OutboxOptions, 'post'> & Partial<OutboxOptions>) => {
-    const sleep = (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal });
+    const sleep = (ms: number, signal: AbortSignal) => delay(Math.min(ms, 50), undefined, { signal });
     const outbox = startOutbox({ db, commit: groupCommits(db), policy: () => 1, now: Date.now, sleep, ...more });
     onTestFinished(outbox.stop);
     return outbox;

@@ -1,11 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openPort, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
-import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { bodyOf, listen, send, signed } from '../../support/listening.ts';
 import { size } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
 
@@ -151,43 +148,6 @@ test('a delivery with very many events is stored in the time of one', async () =
   expect(await send(url, body, signed(body))).toBe(200);
   const { out } = await stop();
   expect(out.trim().split('\n')).toHaveLength(count);
-});
-
-test('on a full disk what cannot be kept is 503, the listener goes on and says it once, and nothing is lost once there is room', async () => {
-  const folder = temporaryFolder();
-  const target = await stub((_, response) => response.end());
-  const [ready, secrets] = [join(folder, 'ready'), join(folder, 'secret')];
-  writeFileSync(secrets, secret, { mode: 0o600 });
-  const argv = `webhook listen --port 0 --secret-file ${secrets} --ready-file ${ready} --forward-to ${target.url}`;
-  const script = `trap '' XFSZ; ulimit -S -f 1200; exec ${process.execPath} bin/sotra.js ${argv}`;
-  const child = spawn('bash', ['--norc', '-c', script], {
-    env: { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let err = '';
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  await until(() => existsSync(ready));
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
-  const statuses: number[] = [];
-  for (let n = 0; n < 40; n += 1) statuses.push(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`))));
-  const stored = statuses.filter((status) => status === 200).length;
-  expect(stored).toBeGreaterThan(5);
-  expect(statuses).toEqual([...Array(stored).fill(200), ...Array(40 - stored).fill(503)]);
-  expect(target.requests.length).toBeLessThanOrEqual(stored);
-  execFileSync('prlimit', ['--pid', String(child.pid), '--fsize=unlimited:unlimited']);
-  for (const n of Array(40).keys()) expect(await send(url, bodyOf(`e${n}`), signed(bodyOf(`e${n}`)))).toBe(200);
-  await until(() => target.requests.length === 40);
-  child.kill('SIGTERM');
-  expect(await ended).toBe(0);
-  expect(
-    err.match(/warning: cannot use the store \S+inbox\.db: (?:disk I\/O error|database or disk is full)\. Free/g),
-  ).toHaveLength(1);
-  expect(target.requests.map(({ body }) => body)).toEqual(Array.from({ length: 40 }, (_, n) => bodyOf(`e${n}`)));
-  const listed = await run('webhook events --limit 100 --json', { env: { SOTRA_DATA_DIR: folder } });
-  expect(JSON.parse(listed.out)).toHaveLength(40);
 });
 
 test('on a terminal of 80 columns webhook events shows when and the start of each id, which webhook replay takes', async () => {

@@ -1,36 +1,12 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { configDirectory, dataDirectory } from '../../../../src/lib/config/directories.ts';
 import { takeLock } from '../../../../src/lib/files/lock.ts';
 import type { Io } from '../../../../src/lib/io.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';
-import { size } from '../../../support/size.ts';
-
-test('commands that change the settings at the same time all find their change in the file, which is whole at any moment', async () => {
-  const env = { ...process.env, SOTRA_CONFIG_DIR: temporaryFolder() };
-  const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
-  const names = Array.from({ length: size(2, 20) }, (_, index) => `context-${index}`);
-  const children = names.map((name) =>
-    spawn(process.execPath, ['bin/sotra.js', 'context', 'set', name, '--base-url', 'https://a.example.com'], { env }),
-  );
-  const codes = Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
-  while (children.some(({ exitCode }) => exitCode === null)) {
-    if (existsSync(file)) JSON.parse(readFileSync(file, 'utf8'));
-    await delay(1);
-  }
-  expect(await codes).toEqual(names.map(() => 0));
-  expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).contexts).sort()).toEqual([...names].sort());
-  expect([statSync(file).mode & 0o777, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([
-    0o600,
-    ['config.json', 'config.lock'],
-  ]);
-});
 
 test('a command that waits for the lock of a running process can be interrupted, and changes nothing', async () => {
   const folder = temporaryFolder();
@@ -67,40 +43,6 @@ test('a key may come through a FIFO, as <(...) of a shell gives it', async () =>
   const swap = `--chain base --tx 0x${'11'.repeat(32)} --token 0x${'22'.repeat(20)} --text gm --service-name Example`;
   expect(await run(`comment sign ${swap} --key-file ${file} --json`)).toMatchObject({ code: 0, err: '' });
   await writing;
-});
-
-/** What a process sees that is started in a folder which holds settings of somebody else. */
-function contextsIn(env: Record<string, string>): { status: number | null; stdout: string; stderr: string } {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, '.config', 'sotra'), { recursive: true });
-  const planted = { current: 'planted', contexts: { planted: { baseUrl: 'https://planted.example.com' } } };
-  writeFileSync(join(folder, '.config', 'sotra', 'config.json'), JSON.stringify(planted));
-  return spawnSync(process.execPath, [resolve('bin/sotra.js'), 'context', 'list'], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  });
-}
-
-test.each([
-  ['HOME not set', {}],
-  ['HOME empty', { HOME: '' }],
-  ['XDG_CONFIG_HOME relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), XDG_CONFIG_HOME: '.config' }],
-  ['APPDATA relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), APPDATA: '.config' }],
-])('with %s no settings are read from the current folder', (_, env: Record<string, string>) => {
-  const { status, stdout } = contextsIn(env);
-  expect([status, stdout.includes('clicker'), stdout.includes('planted')]).toEqual([0, true, false]);
-});
-
-test.each([
-  ['HOME', '.', 'error: HOME is ., not an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n'],
-  [
-    'SOTRA_CONFIG_DIR',
-    '.config/sotra',
-    'error: SOTRA_CONFIG_DIR .config/sotra: must be an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n',
-  ],
-])('a relative %s is exit 3', (name, value, stderr) => {
-  expect(contextsIn({ [name]: value })).toMatchObject({ status: 3, stdout: '', stderr });
 });
 
 test('settings and data are in the folders of the system for them', () => {
@@ -144,4 +86,26 @@ test.each([
   const { code, err } = await run('context list', { env: { SOTRA_CONFIG_DIR: folder } });
   expect(code).toBe(3);
   expect(err).toContain(message);
+});
+
+test('a lock is taken once, and again after it was released', () => {
+  const file = join(temporaryFolder(), 'lock');
+  const release = takeLock(file, 'the store');
+  expect(() => takeLock(file, 'the store')).toThrow('the store is in use by another process');
+  release();
+  takeLock(file, 'the store')();
+});
+
+test.each([
+  ['holds something else', (file: string) => writeFileSync(file, '{"half')],
+  ['is a folder', (file: string) => mkdirSync(file)],
+  ['is a pipe', (file: string) => execFileSync('mkfifo', [file])],
+])('a lock file that %s is exit 3 naming it', async (_, make) => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'config.lock');
+  make(file);
+  const { code, err } = await run('context set a --base-url https://a.example.com', {
+    env: { SOTRA_CONFIG_DIR: folder },
+  });
+  expect([code, err]).toEqual([3, expect.stringContaining(file)]);
 });

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, credsAuthenticator, nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openPort, run, temporaryFolder } from '../../../support/harness.ts';
+import { run, temporaryFolder } from '../../../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../../../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
-import { start } from '../../../support/processes.ts';
 import { size } from '../../../support/size.ts';
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
@@ -100,15 +98,6 @@ test.each(addresses)('--inbox %s is refused before anything is stored', async (i
   expect(outcome).toMatchObject({ code, out: '' });
   expect(outcome.err).toContain(says);
   expect(outcome.err).not.toContain('secret');
-});
-
-test('a server that says nothing: exit 9, and the process ends', async () => {
-  const inbox = `nats://127.0.0.1:${await openPort(createServer())}/X`;
-  const folder = temporaryFolder();
-  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], env);
-  expect(await ended).toBe(9);
-  expect(printed.err).toContain('cannot connect to the inbox X');
 });
 
 /** What a credentials file holds, and what the error says of it. */

@@ -1,6 +1,11 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
+import { temporaryFolder } from '../support/harness.ts';
+import { listen } from '../support/listening.ts';
 import { startPage } from '../support/page.ts';
+import { until } from '../support/until.ts';
 
 test('the Board tab is sorted, narrowed and kept in the address; a trader opens beside it', async () => {
   const { ui, controlToken } = await startPage('sandbox start --port 0 --ui');
@@ -48,4 +53,35 @@ test('the Board tab is sorted, narrowed and kept in the address; a trader opens 
   const all = sent.join('\n');
   expect([all.includes(controlToken), /sandbox-key|authorization/i.test(all)]).toEqual([false, false]);
   expect(complaints).toEqual([]);
+});
+
+test('--open hands the address to the browser, and says it where none can be started', async () => {
+  const folder = temporaryFolder();
+  const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')];
+  writeFileSync(browser, `#!/bin/sh\necho "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, { mode: 0o755 });
+  const first = await listen(folder, '--ui --open', undefined, { BROWSER: browser });
+  const argument = String(await until(() => existsSync(opened) && readFileSync(opened, 'utf8'))).trim();
+  // The arguments of a program can be read by every user of this machine: this one is a file that only its owner can read.
+  expect(argument).toMatch(/^file:\/\/\/.*\/open\.html$/);
+  const file = new URL(argument);
+  expect(readFileSync(file, 'utf8')).toContain(`url=${first.ui}"`);
+  expect([statSync(file).mode & 0o777, statSync(new URL('.', file)).mode & 0o777]).toEqual([0o600, 0o700]);
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(argument);
+  await expect.poll(() => tab.title()).toBe('listener · sotra');
+  await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
+  // The code is in no address that the browser keeps, and a reload goes on.
+  expect(tab.url()).toBe(`${new URL(first.ui).origin}/ui`);
+  await tab.reload();
+  await expect.poll(() => tab.locator('.state').textContent()).toBe('Live');
+  // As in another tab.
+  await tab.evaluate('sessionStorage.clear()');
+  await tab.goto(first.ui);
+  await expect.poll(() => tab.getByRole('alert').textContent()).toContain('Press Enter in the terminal');
+  await first.stop();
+  expect(existsSync(new URL('.', file))).toBe(false);
+  const second = await listen(folder, '--ui --open', undefined, { BROWSER: join(folder, 'absent') });
+  await until(() => second.shown.err.includes('No browser can be started here'));
+  expect(second.shown.err).toContain(`Open this link, which works once: ${second.ui}\n`);
+  expect((await second.stop()).code).toBe(0);
 });
