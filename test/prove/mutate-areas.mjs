@@ -7,7 +7,7 @@ const area = (files, tests) => ({ files: sources(files), tests: tests.split(' ')
  */
 export const areas = {
   text: area(
-    'api/signed-text commands/comment/signer',
+    'api/signed-text commands/comment/sign',
     'unit/commands/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways cli/comment/signer-command',
   ),
   signature: area(
@@ -23,7 +23,7 @@ export const areas = {
   retry: area('client/retry', 'unit/client/retry'),
   outbox: area('lib/outbox', 'unit/lib/outbox'),
   upload: area(
-    'upload/send upload/state upload/confirmed upload/sync upload/upload-addresses upload/secrets',
+    'upload/send upload/state upload/sync upload/upload-addresses upload/secrets',
     'cli/webhook/upload cli/webhook/sync cli/webhook/upload-once cli/follow/bulk cli/webhook/list',
   ),
   webhook: area('api/webhook-signature api/signature-header', 'cli/webhook/verify unit/api/webhook-signature'),
