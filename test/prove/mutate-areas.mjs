@@ -20,7 +20,7 @@ export const areas = {
   ),
   lots: area('sandbox/ledger/positions', 'unit/sandbox/ledger/positions unit/sandbox/ledger/positions-hyperliquid'),
   figures: area('sandbox/ledger/figures lib/output/format', 'unit/sandbox/ledger/figures unit/lib/output/format'),
-  retry: area('client/retry', 'unit/client/retry'),
+  retry: area('client/retry', 'unit/client/retry unit/client/failures unit/client/network'),
   outbox: area('lib/outbox', 'unit/lib/outbox'),
   upload: area(
     'upload/send upload/state upload/sync upload/upload-addresses upload/secrets',

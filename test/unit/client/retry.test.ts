@@ -61,6 +61,11 @@ test('the wait is anywhere between none and a doubling bound, 20 s at most', () 
   expect(delay(20, 1)).toBe(20_000);
 });
 
+test('there is no attempt that would begin when the time of the call is over', () => {
+  const delay = (leftMs: number) => computeRetryDelay('GET', { network: 'broken' }, 1, { ...limits, leftMs }, half);
+  expect([delay(124), delay(125), delay(126)]).toEqual([undefined, undefined, 125]);
+});
+
 /** A rate on a clock that waiting moves. */
 function rateOn(rate: Parameters<typeof createRate>[0]) {
   const clock = { nowMs: 1000 };
@@ -78,6 +83,18 @@ test('requests that share a rate go out one interval apart, also those that come
   expect((await takeTurn()).waitedMs).toBe(10);
   clock.nowMs = 5000;
   expect([(await takeTurn()).waitedMs, clock.nowMs]).toEqual([0, 5000]);
+});
+
+test('a request that arrives late holds back the one that would be too many a second after it', async () => {
+  const { clock, takeTurn } = rateOn({ count: 2, perMs: 1000 });
+  const [first, second] = [await takeTurn(), await takeTurn()];
+  expect([first.waitedMs, second.waitedMs, clock.nowMs]).toEqual([0, 500, 1500]);
+  second.arrived();
+  const third = takeTurn();
+  clock.nowMs = 2500;
+  first.arrived();
+  await third;
+  expect(clock.nowMs).toBe(3500);
 });
 
 test('a clock that is set back delays a turn by one interval at most', async () => {
