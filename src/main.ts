@@ -1,12 +1,11 @@
 import { openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import { terminalText } from './api/safe-text.ts';
 import { run } from './cli.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './lib/files/asset.ts';
-import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './lib/io.ts';
+import { ClosedPipe, type Io, lineWidth, type Sink } from './lib/io.ts';
 import { secretVariables } from './lib/platform.ts';
 
 /** Cleans every text for a person with `terminalText`: all of stderr, and stdout if it is a terminal. A pipe gets every byte. */
@@ -30,15 +29,13 @@ function makeSink(
       else end(broken);
     });
   const isTTY = stream.isTTY === true;
-  // Node would read an empty NO_COLOR as set, against no-color.org.
-  const { NO_COLOR: _, FORCE_COLOR: __, ...env } = process.env;
-  const depth = isTTY ? (stream as WriteStream).getColorDepth(env) : 1;
+  const { FORCE_COLOR: forced = '', NO_COLOR: refused = '', TERM: terminal } = process.env;
   return {
     isTTY,
     get width() {
       return lineWidth(process.env, stream.columns);
     },
-    colorLevel: colorLevel(process.env, isTTY, depth),
+    hasColors: forced === '' ? isTTY && refused === '' && terminal !== 'dumb' : forced !== '0',
     write: isData ? write : (text) => write(terminalText(text)),
     draw: write,
   };

@@ -11,11 +11,8 @@ export interface Sink {
   isTTY: boolean;
   /** Columns of the terminal; default 80. */
   width: number;
-  colorLevel: ColorLevel;
+  hasColors: boolean;
 }
-
-/** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
-export type ColorLevel = 0 | 1 | 2 | 3;
 
 export interface System {
   /** Without a `v`. */
@@ -83,21 +80,4 @@ export class ClosedPipe extends Error {}
 export function lineWidth(env: Env, terminal: number | undefined): number {
   const columns = env['COLUMNS'] ?? '';
   return (/^\d{1,4}$/.test(columns) && Number(columns)) || terminal || 80;
-}
-
-/**
- * No color without a terminal, with NO_COLOR or a dumb terminal; CLICOLOR_FORCE is a terminal for this, CLICOLOR=0 none, and FORCE_COLOR
- * (0..3) overrides them all. Source: no-color.org, bixense.com/clicolors, force-color.org.
- */
-export function colorLevel(env: Env, isTTY: boolean, depth: number): ColorLevel {
-  const forced = env['FORCE_COLOR'];
-  if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 0 : readForcedLevel(forced);
-  if ((env['NO_COLOR'] ?? '') !== '') return 0;
-  if (!['', '0'].includes(env['CLICOLOR_FORCE'] ?? '')) return depth >= 24 ? 3 : depth >= 8 ? 2 : 1;
-  if (env['CLICOLOR'] === '0' || env['TERM'] === 'dumb' || !isTTY) return 0;
-  return depth >= 24 ? 3 : depth >= 8 ? 2 : depth >= 4 ? 1 : 0;
-}
-
-function readForcedLevel(forced: string): 1 | 2 | 3 {
-  return forced === '3' ? 3 : forced === '2' ? 2 : 1;
 }

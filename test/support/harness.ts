@@ -32,7 +32,7 @@ export interface RunOptions {
   /** Told of each text that stdout gets. */
   onOut?: (text: string) => void;
   /** Colors of the terminal, as `Sink` counts them; none when absent. */
-  colors?: 0 | 1 | 2 | 3;
+  colors?: boolean;
   /** Waiting takes no time: the clock jumps instead. */
   skipWaits?: boolean;
   /** Waits are shown on a terminal as users see them; else none is, however slow the machine. */
@@ -67,7 +67,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     };
     // As at the edge of the process.
     const write = isTTY || name === 'err' ? (text: string) => draw(terminalText(text)) : draw;
-    return { write, draw, isTTY, width: options.tty ?? 80, colorLevel: options.colors ?? 0 };
+    return { write, draw, isTTY, width: options.tty ?? 80, hasColors: options.colors ?? false };
   };
   const never = new AbortController();
   const env = { ...options.env };

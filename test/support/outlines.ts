@@ -7,7 +7,7 @@ import { loadViews } from '../../src/commands/run-command.ts';
 const sink = {
   width: 80,
   isTTY: false,
-  colorLevel: 0 as const,
+  hasColors: false,
   write: async () => undefined,
   draw: async () => undefined,
 };

@@ -1,5 +1,4 @@
 import { Chalk } from 'chalk';
-import type { ColorLevel } from '../io.ts';
 import type { Tone } from './view.ts';
 
 export type Palette = ReturnType<typeof createPalette>;
@@ -10,8 +9,8 @@ export interface DrawOptions {
 }
 
 /** Uses only the 16 colors of the user's theme, so it reads on light and dark. */
-export function createPalette(level: ColorLevel) {
-  const paint = new Chalk({ level });
+export function createPalette(hasColors: boolean) {
+  const paint = new Chalk({ level: hasColors ? 1 : 0 });
   const tones: Record<Tone, (text: string) => string> = {
     gain: paint.green,
     loss: paint.red,

@@ -116,7 +116,7 @@ function chooseForm(result: Result, { io, options, filter }: PrintContext): Form
 
 async function readDrawOptions({ io, options }: PrintContext): Promise<DrawOptions> {
   const { createPalette } = await import('./color.ts');
-  const palette = createPalette(options.noColor ? 0 : io.out.colorLevel);
+  const palette = createPalette(io.out.hasColors && !options.noColor);
   return { width: io.out.width, palette };
 }
 

@@ -53,7 +53,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   }
   const { default: ora } = await import('ora');
   const { createPalette } = await import('./color.ts');
-  const palette = createPalette(noColor ? 0 : err.colorLevel);
+  const palette = createPalette(err.hasColors && !noColor);
   const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
   let stepMs = now();
   const elapsed = () => {

@@ -45,7 +45,7 @@ test('the scale is linear, also if one bar is much longer than the others, and a
 4 dan   $0.00               │
                -$102K       0                                             +$400K
 `);
-  const colored = await run('leaderboard list --chart', { env: service.env, tty: 80, colors: 1 });
+  const colored = await run('leaderboard list --chart', { env: service.env, tty: 80, colors: true });
   expect(colored.out).toContain(`\u001b[32m+$400K\u001b[39m               │\u001b[32m${'█'.repeat(51)}\u001b[39m\n`);
   expect(colored.out).toContain(`  \u001b[31m${'█'.repeat(13)}\u001b[39m│\n`);
 });

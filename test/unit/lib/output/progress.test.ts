@@ -9,7 +9,7 @@ import { run, temporaryFolder } from '../../../support/harness.ts';
 function createScreen(isTTY: boolean) {
   const written: string[] = [];
   const write = async (text: string) => void written.push(text);
-  const err = { write, draw: write, isTTY, width: 80, colorLevel: 0 as const };
+  const err = { write, draw: write, isTTY, width: 80, hasColors: false };
   return { err, text: () => written.join('') };
 }
 
@@ -96,7 +96,7 @@ function recording(isTTY: boolean) {
     // A slow reader: what is written has not arrived yet.
     return new Promise<void>(() => undefined);
   };
-  return { written, sink: { write, draw: write, isTTY, width: 80, colorLevel: 0 as const } };
+  return { written, sink: { write, draw: write, isTTY, width: 80, hasColors: false } };
 }
 
 test('text and cursor moves reach the terminal in the turn they are written, however slow it is', () => {

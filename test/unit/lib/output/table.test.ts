@@ -9,7 +9,7 @@ import { size } from '../../../support/size.ts';
 
 const draw = (width: number, rows: Parameters<typeof writeForm>[1], ...batches: (readonly unknown[])[]) =>
   writeForm(
-    tableForm({ width, palette: createPalette(0) }, () => {}),
+    tableForm({ width, palette: createPalette(false) }, () => {}),
     rows,
     ...batches,
   );
@@ -118,7 +118,7 @@ test('no rows are no text', async () => {
 });
 
 test('gains are green and losses red, headers bold, and without color nothing else changes', async () => {
-  const form = tableForm({ width: 80, palette: createPalette(1) }, () => {});
+  const form = tableForm({ width: 80, palette: createPalette(true) }, () => {});
   const colored = await writeForm(form, { view: traderView, columns: ['rank', 'pnl'] }, traders);
   expect(colored.split('\n').slice(0, 5)).toEqual([
     '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
@@ -215,7 +215,7 @@ test.each([
   [24, 'Name         Address', ['2 columns hidden, see --columns']],
 ])('at %i columns the head is %j, and hidden columns are counted: %j', async (width, head, hidden) => {
   const notes: string[] = [];
-  const form = tableForm({ width, palette: createPalette(0) }, (text) => notes.push(text));
+  const form = tableForm({ width, palette: createPalette(false) }, (text) => notes.push(text));
   const out = await writeForm(form, { view: wallets }, ['a-name-of-twenty-five-ch.', 'b']);
   expect([out.split('\n')[0], notes]).toEqual([head, hidden]);
 });
