@@ -16,8 +16,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { contentsOf } from '../support/files.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { fillInbox } from '../support/inbox.ts';
-import { long, some } from '../support/size.ts';
+import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
 // File modes do not bind root: the commands run as nobody then.
@@ -292,20 +291,6 @@ test.skipIf(!existsSync('/proc/self')).each(some(unmakeable, 1))(
     expect(service.requests).toEqual([]);
   },
 );
-
-long('a store of deliveries on a read-only disk can be read', async () => {
-  if (!works) return;
-  const folder = temporaryFolder();
-  await fillInbox(folder, [{ atMs: Date.now(), body: Buffer.from('{"eventId":"one","eventType":"copyswap"}') }]);
-  if (nobody.uid !== undefined)
-    for (const each of ['', ...allIn(folder)]) chownSync(join(folder, each), nobody.uid, nobody.uid);
-  closeFolder(folder);
-  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const listed = await runBuilt('webhook events --json', env, nobody);
-  expect([listed.code, JSON.parse(listed.out)]).toEqual([0, [expect.objectContaining({ eventId: 'one' })]]);
-  const refused = await runBuilt('webhook forward --forward-to http://127.0.0.1:1/in', env, nobody);
-  expect([refused.code, refused.out]).toEqual([3, '']);
-});
 
 test.each(['null', '[]', '{"crypto": {"ciphertext": "deadbeef'])(
   'the stored key %s is reported by key list, and the other keys are shown',

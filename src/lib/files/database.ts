@@ -1,6 +1,5 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseJson } from '../../api/json.ts';
 import { makeFolder, refuseOther } from './durable-file.ts';
 import { type Connection, connect, type SqlRow, type SqlValue } from './sqlite.ts';
@@ -69,26 +68,6 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
   }
 }
 
-/**
- * Opens a database in a place that is not writable, such as a backup, with the contents of its log. Nobody may write to it meanwhile.
- * Errors: those of the file system, of SQLite, and of `check`.
- */
-export function openReadOnly(file: string, check: (db: Db) => void): Db {
-  refuseOther(file, statSync(file));
-  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  // Locks and the index of the log are files that cannot be made: the first way goes without locks and keeps the index in memory.
-  const raw = connect(`${pathToFileURL(file)}?${hasLog ? 'mode=ro&vfs=unix-none' : 'immutable=1'}`);
-  try {
-    raw.exec('PRAGMA locking_mode = EXCLUSIVE');
-    const db = wrap(raw, file);
-    check(db);
-    return db;
-  } catch (error) {
-    raw.close();
-    throw error;
-  }
-}
-
 /** The version (SQLite's user_version) and the tables of a database. One statement, as another process may be making the tables. */
 export function describeDatabase(db: Db): { version: number; tables: readonly string[] } {
   const found = db.get<{ version: number; tables: string }>(
@@ -148,7 +127,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** The code of an error of SQLite, such as `SQLITE_BUSY`, or of the system, such as `EACCES`; empty for others. */
-export function readSqlCode(error: unknown): string {
+function readSqlCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 

@@ -70,11 +70,8 @@ function connectOwn(file: string, { DatabaseSync }: OwnSqlite): Connection {
 /** The names of result codes that callers check. Source: sqlite.org/rescode.html */
 const codeNames: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
-  8: 'SQLITE_READONLY',
-  10: 'SQLITE_IOERR',
   11: 'SQLITE_CORRUPT',
   13: 'SQLITE_FULL',
-  14: 'SQLITE_CANTOPEN',
   26: 'SQLITE_NOTADB',
   778: 'SQLITE_IOERR_WRITE',
 };

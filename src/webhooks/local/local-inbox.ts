@@ -67,7 +67,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
   }
   let db: Db;
   try {
-    db = openStore(folder, { mayWrite: listens });
+    db = openStore(folder);
   } catch (error) {
     unlock();
     throw error;

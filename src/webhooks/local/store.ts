@@ -1,15 +1,6 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMessage, SotraError } from '../../errors.ts';
-import {
-  type Db,
-  describeDatabase,
-  isDamage,
-  isFull,
-  openDatabase,
-  openReadOnly,
-  readSqlCode,
-} from '../../lib/files/database.ts';
+import { type Db, describeDatabase, isDamage, isFull, openDatabase } from '../../lib/files/database.ts';
 import { outboxTable } from '../../lib/outbox.ts';
 
 /** The user_version of the database. */
@@ -59,11 +50,8 @@ const options = {
 /** The database of a store, in its folder. */
 export const storeFile = 'inbox.db';
 
-/**
- * Opens the store of a folder, made if absent; read-only if it cannot be written. Errors: `local-file` if it is damaged, of another version
- * or cannot be opened.
- */
-export function openStore(folder: string, { mayWrite }: { mayWrite: boolean }): Db {
+/** Opens the store of a folder, made if absent. Errors: `local-file` if it is damaged, of another version or cannot be opened. */
+export function openStore(folder: string): Db {
   const file = join(folder, storeFile);
   let db: Db | undefined;
   try {
@@ -72,13 +60,8 @@ export function openStore(folder: string, { mayWrite }: { mayWrite: boolean }): 
     return db;
   } catch (cause) {
     db?.close();
-    if (!mayWrite && existsSync(file) && isUnwritable(cause)) return naming(file, () => openReadOnly(file, checkOwn));
     throw storeError(cause, file);
   }
-}
-
-function isUnwritable(cause: unknown): boolean {
-  return /^(?:EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_IOERR)/.test(readSqlCode(cause));
 }
 
 /** The result of `act`; an error of SQLite becomes one that names the store. */
