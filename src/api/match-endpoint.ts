@@ -1,5 +1,4 @@
 import type { Endpoint } from './endpoint.ts';
-import { nearest } from './nearest.ts';
 import type { RequestParts } from './request.ts';
 
 /** The endpoint of a method and an address behind a base URL, and the parts of the address. */
@@ -32,13 +31,4 @@ function decodeSegment(part: string): string {
   } catch {
     return part;
   }
-}
-
-/** The path that shares most parts with the one that was asked for. */
-export function findNearestPath(asked: string, endpoints: readonly Endpoint[]): string | undefined {
-  const known = endpoints.map(({ method, path }) => `${method} ${path}`);
-  const words = asked.split('/');
-  const countShared = (path: string) => path.split('/').filter((word, index) => word === words[index]).length;
-  const [best = ''] = known.toSorted((a, b) => countShared(b) - countShared(a));
-  return nearest(asked, known) ?? (countShared(best) > 2 ? best : undefined);
 }

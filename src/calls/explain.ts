@@ -2,7 +2,8 @@ import { dayMs } from '../api/duration.ts';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
-import { findNearestPath, matchEndpoint } from '../api/match-endpoint.ts';
+import { matchEndpoint } from '../api/match-endpoint.ts';
+import { nearest } from '../api/nearest.ts';
 import { decodeRequest, type RequestParts } from '../api/request.ts';
 import { readRequestId, readServiceError } from '../client/failures.ts';
 import { isWebPage, readPageTitle, splitVersion } from '../client/hints.ts';
@@ -22,12 +23,8 @@ export interface Surroundings {
   typedBaseUrl?: string | undefined;
   /** The key in use, such as `...1234 from SOTRA_API_KEY`. */
   keyName?: string | undefined;
-  /** The context that has this very key for another address. */
-  keyBelongsTo?: { context: string; baseUrl: string } | undefined;
   serviceName?: string | undefined;
   layout?: string;
-  /** Calls to the same service in the minute before. */
-  callsBefore?: number;
 }
 
 export interface Explanation {
@@ -188,13 +185,7 @@ function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
   if (!entry.request.headers.some(({ name }) => name === 'authorization'))
     return because('The request had no key, and the service requires one.', status);
   if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
-  const { keyBelongsTo: other, keyName = 'that was sent' } = around;
-  if (other !== undefined)
-    return because(
-      `The key ${keyName} is the one of context ${other.context}, for ${other.baseUrl}: ${origin} does not know it.`,
-      command`sotra --context ${other.context} auth status`,
-      status,
-    );
+  const { keyName = 'that was sent' } = around;
   return because(`${origin} rejected the key ${keyName}${quote(answer)}.`, status, ...keyLines(facts));
 }
 
@@ -219,7 +210,10 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
     );
   if (endpoint === undefined) {
     const asked = `${request.method} ${new URL(request.url).pathname}`;
-    const near = findNearestPath(asked, around.endpoints);
+    const near = nearest(
+      asked,
+      around.endpoints.map(({ method, path }) => `${method} ${path}`),
+    );
     return because(
       `The interface has no ${asked}${near === undefined ? '' : `; the nearest is ${near}`}.`,
       'sotra openapi',
@@ -263,12 +257,10 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
 
 const { maxWaitMs } = usualLimits;
 
-function reasonOfLimit({ around, entry, origin }: Facts, answer: Answer): Reason {
+function reasonOfLimit({ entry, origin }: Facts, answer: Answer): Reason {
   const endedMs = Date.parse(entry.startedDateTime) + entry.time;
   const waitMs = readRetryAfter(answer.headers['retry-after'], endedMs);
-  const { callsBefore = 0 } = around;
-  const before = callsBefore === 0 ? '' : ` ${callsBefore + 1} calls went to it within a minute.`;
-  const rule = `Too many calls to ${origin}${quote(answer)}.${before}`;
+  const rule = `Too many calls to ${origin}${quote(answer)}.`;
   if (waitMs === undefined) return because(rule, '--rate 2/s', '--retries 10');
   const until = new Date(endedMs + waitMs).toISOString().slice(0, 19);
   const waits = waitMs <= maxWaitMs ? '--retries 10' : `--timeout ${Math.ceil(waitMs / 1000) + 60}s`;
@@ -297,18 +289,12 @@ function reasonOfBadAnswer(facts: Facts, answer: Answer): Reason | undefined {
   return because(`The answer is not valid JSON: unexpected ${JSON.stringify(near)} at ${place}.`, ...next);
 }
 
-function findNotes({ answer, entry }: Facts): string[] {
-  const notes: string[] = [];
-  const serviceMs = Date.parse(answer?.headers['date'] ?? '');
-  const offMs = serviceMs - (Date.parse(entry.startedDateTime) + entry.time);
-  if (Math.abs(offMs) > 120_000)
-    notes.push(
-      `The clock of this computer is ${minutes(offMs)} ${offMs > 0 ? 'behind' : 'ahead of'} the service's: correct it, because signatures and times depend on it.`,
-    );
+function findNotes({ answer }: Facts): string[] {
   const via = answer?.headers['via'];
-  if (via !== undefined) notes.push(`A proxy is in between: ${via}.`);
-  if (answer?.isCut === true) notes.push('The history has only the beginning of the answer.');
-  return notes;
+  return [
+    ...(via === undefined ? [] : [`A proxy is in between: ${via}.`]),
+    ...(answer?.isCut ? ['The history has only the beginning of the answer.'] : []),
+  ];
 }
 
 /** The parameters that the service names in its error, as it calls them. */
@@ -344,9 +330,4 @@ function sentence(text: string): string {
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
-}
-
-function minutes(ms: number): string {
-  const whole = Math.round(Math.abs(ms) / 60_000);
-  return whole < 120 ? `${whole} minutes` : `${Math.round(whole / 60)} hours`;
 }

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
-import { isObject } from '../api/json.ts';
 import { isUnknownValue, listIssues } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, type RequestParts } from '../api/request.ts';
@@ -48,7 +47,7 @@ export async function findDifferences({ endpoint, data }: MatchedCall): Promise<
   return [...found.values()];
 }
 
-/** Parameters without effect: named by the service, unknown to the interface, or a size that the answer exceeds. */
+/** Parameters without effect: named by the service, or unknown to the interface. */
 export function findIgnored(named: readonly string[], call: MatchedCall | undefined): IgnoredName[] {
   if (call === undefined) return named.map((name) => ({ name, meant: null }));
   const { endpoint, parts, wire } = call;
@@ -57,20 +56,7 @@ export function findIgnored(named: readonly string[], call: MatchedCall | undefi
   const known = Object.entries(endpoint.params)
     .filter(([, { place }]) => place === 'query' || place === 'body')
     .map(([key, param]) => wireName(endpoint, key, param, wire));
-  const typed = [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
-  return [...typed, ...findExceededSize(call)];
-}
-
-/** The number of items that was asked for, if the answer has more: a deployment with another name for it ignores it. */
-function findExceededSize({ endpoint, parts, wire, data }: MatchedCall): IgnoredName[] {
-  const { size = '' } = endpoint.paging ?? {};
-  const param = endpoint.params[size];
-  if (param === undefined) return [];
-  const name = wireName(endpoint, size, param, wire);
-  const asked = Number(parts.query.get(name) ?? Number.NaN);
-  const lists = Array.isArray(data) ? [data] : isObject(data) ? Object.values(data).filter(Array.isArray) : [];
-  const isMore = lists.length === 1 && (lists[0]?.length ?? 0) > asked;
-  return isMore ? [{ name: `${name}=${asked}`, meant: null }] : [];
+  return [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
 }
 
 function pickValue(data: unknown, path: readonly PropertyKey[]): unknown {

@@ -2,11 +2,10 @@ import { parseRate } from '../api/duration.ts';
 import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined } from '../errors.ts';
-import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
+import { describeKey, resolveService } from '../lib/config/settings.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
 import { type Explanation, explainCommand, explainEntry, type Surroundings } from './explain.ts';
-import { findHistory } from './log.ts';
-import { type NumberedEntry, readCalls, summarizeCall } from './read-log.ts';
+import { type NumberedEntry, summarizeCall } from './read-log.ts';
 
 /** The output of `sotra why --json`. */
 export interface Why extends Explanation {
@@ -117,31 +116,8 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
   const untyped = await find();
   const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;
   const service = typedBaseUrl === undefined ? untyped : await find(typedBaseUrl);
-  const keyBelongsTo = service && findOwner(service, stored);
-  const callsBefore = entry.response.status === 429 ? await countBefore(entry, context) : 0;
   const keyName = service && describeKey(service);
-  return { ...service, keyName, endpoints, context: name, typedBaseUrl, keyBelongsTo, callsBefore };
-}
-
-/** Another context that has the key in use for another address. */
-function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): Surroundings['keyBelongsTo'] {
-  const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
-    apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
-      ? [{ context, baseUrl: stored.baseUrl }]
-      : [],
-  );
-  return owner;
-}
-
-async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
-  const sinceMs = Date.parse(startedDateTime) - 60_000;
-  let count = 0;
-  for (const other of readCalls(findHistory(context.io))) {
-    if (other.n <= n) continue;
-    if (Date.parse(other.startedDateTime) < sinceMs) break;
-    if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;
-  }
-  return count;
+  return { ...service, keyName, endpoints, context: name, typedBaseUrl };
 }
 
 type Line = readonly [name: string, text: string];

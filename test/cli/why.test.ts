@@ -433,19 +433,6 @@ test.each([
   expect((await run(board, { env: { ...env, SOTRA_HISTORY: '0' } })).err).not.toContain('sotra why');
 });
 
-test('why names the context that a key is for, and does not show the key', async () => {
-  const server = await stub(answer(401, { error: 'no' }));
-  const folder = temporaryFolder();
-  const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
-  const typed = { env: { ...env, SOTRA_API_KEY: 'key-of-staging-7777' } };
-  await run('context set staging --base-url https://staging.example', { env });
-  await run('auth login --context staging --with-key --offline --store file', { env, stdin: 'key-of-staging-7777\n' });
-  expect((await run(`${board} --base-url ${server.url}`, typed)).code).toBe(4);
-  const { out } = await run('why', typed);
-  expect(out).toContain('is the one of context staging, for https://staging.example');
-  expect(out).not.toContain('key-of-staging-7777');
-});
-
 test('why names parameters without effect with the name that was meant, and fields that differ, of a call that succeeded too', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
@@ -462,21 +449,6 @@ test('why names parameters without effect with the name that was meant, and fiel
     found: 'string "12"',
     count: 2,
   });
-});
-
-test('why says that a service gave more than was asked for, and that the clock is off', async () => {
-  const server = await stub(answer(200, { traders: [] }, { date: 'Wed, 25 Nov 2026 00:00:00 GMT' }));
-  const folder = temporaryFolder();
-  const env = { ...server.env, SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
-  await run(board, { env, now: Date.parse('2026-11-25T00:10:00Z') });
-  const why = JSON.parse((await run('why 1 --json', { env })).out);
-  expect(why.notes).toContain(
-    "The clock of this computer is 10 minutes ahead of the service's: correct it, because signatures and times depend on it.",
-  );
-  const positions = await stub(answer(200, [{}, {}, {}]));
-  await run(`profile positions ${trader} open --limit 2 --retries 0`, { env: { ...env, ...positions.env } });
-  const ignored = JSON.parse((await run('why 1 --json', { env })).out).ignored;
-  expect(ignored).toEqual([{ name: 'limit=2', meant: null }]);
 });
 
 test('the next commands name the service if --base-url chose it', async () => {
