@@ -171,9 +171,9 @@ async function openLog({ argv, io, config, warn, isPage }: ServiceClientOptions)
   return openCallLog({ argv, io, isPage, service, warn });
 }
 
-async function openSpinner({ io, options }: ServiceClientOptions) {
+async function openSpinner({ io }: ServiceClientOptions) {
   const { showWaiting } = await import('../lib/output/progress.ts');
-  return showWaiting({ err: io.err, noColor: options.noColor, now: io.now, shownMs: io.shownWaitMs });
+  return showWaiting({ err: io.err, now: io.now, shownMs: io.shownWaitMs });
 }
 
 const previewTransport: Transport = {

@@ -24,11 +24,10 @@ function renderChart({ title, bars }: BarChart, { width: given, palette }: DrawO
   if (bars.length === 0) return '';
   const width = Math.max(minWidth, given);
   const labels = bars.map(({ label }) => safeText(label));
-  const figures = bars.map(({ usd }) => (usd === null ? missing : writeUsd(usd)));
+  const figures = bars.map(({ usd }) => (usd === null ? missing : formatUsd(usd, { signed: true, compact: true })));
   const labelWidth = Math.min(Math.max(...labels.map(displayWidth)), Math.floor(width * 0.3));
   const figureWidth = Math.max(...figures.map(displayWidth));
-  const before = labelWidth + figureWidth + 2 * gap;
-  const plot = makePlot(bars, width - before - 1);
+  const plot = makePlot(bars, width - labelWidth - figureWidth - 2 * gap - 1);
   const lines = bars.map(({ usd }, index) => {
     const label = cutText(labels[index] ?? '', labelWidth);
     const figure = figures[index] ?? '';
@@ -39,51 +38,31 @@ function renderChart({ title, bars }: BarChart, { width: given, palette }: DrawO
       drawBar(usd ?? 0, plot, (text) => palette.tone(tone, text)),
     ].join('');
   });
-  const scale = ' '.repeat(before) + palette.dim(drawScale(plot));
-  return [palette.title(cutText(safeText(title), width)), '', ...lines, scale]
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('');
+  return [palette.title(cutText(safeText(title), width)), '', ...lines].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** Cells to the left and right of zero, and the cells of one USD. */
+/** Cells to the left of zero, and the cells of one USD. */
 interface Plot {
   left: number;
-  right: number;
   cellsPerUsd: number;
 }
 
 function makePlot(bars: readonly Bar[], cells: number): Plot {
   const maxGain = Math.max(0, ...bars.map(({ usd }) => usd ?? 0));
   const maxLoss = Math.max(0, ...bars.map(({ usd }) => -(usd ?? 0)));
-  if (maxGain + maxLoss === 0) return { left: 0, right: cells, cellsPerUsd: 0 };
+  if (maxGain + maxLoss === 0) return { left: 0, cellsPerUsd: 0 };
   // A side that has a bar has at least a cell.
   const share = Math.round(cells * (maxLoss / (maxGain + maxLoss)));
   const left = Math.max(maxLoss === 0 ? 0 : 1, Math.min(maxGain === 0 ? cells : cells - 1, share));
   const right = cells - left;
   const fits = [maxGain > 0 ? right / maxGain : [], maxLoss > 0 ? left / maxLoss : []].flat();
-  return { left, right, cellsPerUsd: Math.min(...fits) };
+  return { left, cellsPerUsd: Math.min(...fits) };
 }
 
-/** A bar from zero outwards, to half a cell; a value too small for that is a thin mark. */
+/** A bar from zero outwards; a value too small for a cell is a thin mark. */
 function drawBar(usd: number, { left, cellsPerUsd }: Plot, paint: (text: string) => string): string {
-  const halves = Math.round(Math.abs(usd) * cellsPerUsd * 2);
-  const [half, thin] = usd < 0 ? ['▐', '▕'] : ['▌', '▏'];
-  const parts = ['█'.repeat(Math.floor(halves / 2)), halves % 2 === 0 ? '' : half];
-  const text = halves === 0 && usd !== 0 ? thin : (usd < 0 ? parts.reverse() : parts).join('');
+  const thin = usd === 0 ? '' : usd < 0 ? '▕' : '▏';
+  const text = '█'.repeat(Math.round(Math.abs(usd) * cellsPerUsd)) || thin;
   const painted = text === '' ? '' : paint(text);
   return usd < 0 ? `${' '.repeat(left - text.length)}${painted}│` : `${' '.repeat(left)}│${painted}`;
-}
-
-/** Zero, and the values at the ends of the plot if there is room for them. */
-function drawScale({ left, right, cellsPerUsd }: Plot): string {
-  if (cellsPerUsd === 0) return '0';
-  const low = writeUsd(-left / cellsPerUsd);
-  const high = writeUsd(right / cellsPerUsd);
-  const shownLow = low.length + 1 <= left ? low : '';
-  const shownHigh = high.length + 1 <= right ? high : '';
-  return `${shownLow.padEnd(left)}0${shownHigh.padStart(right)}`;
-}
-
-function writeUsd(usd: number): string {
-  return formatUsd(usd, { signed: true, compact: true });
 }

@@ -22,6 +22,5 @@ export function createPalette(hasColors: boolean) {
     tone: (tone: Tone, text: string) => tones[tone](text),
     title: paint.bold,
     dim: paint.dim,
-    success: paint.green,
   };
 }

@@ -19,14 +19,13 @@ export interface Progress {
 interface ProgressOptions {
   err: Sink;
   quiet: boolean;
-  noColor: boolean;
   now: () => number;
 }
 
 /** The part of a Context that progress needs: context.ts imports this file. */
 interface CommandContext {
   io: Io;
-  options: { format: Format | undefined; quiet: boolean; preview: boolean; noColor: boolean };
+  options: { format: Format | undefined; quiet: boolean; preview: boolean };
   client: { stopSpinner: () => void };
 }
 
@@ -36,14 +35,14 @@ export async function showProgress(
   { silent = false } = {},
 ): Promise<Progress> {
   if (!silent) client.stopSpinner();
-  const { format, preview, noColor } = options;
+  const { format, preview } = options;
   const quiet = silent || options.quiet || preview || format === 'json' || format === 'ndjson';
-  return createProgress({ err: io.err, quiet, noColor, now: io.now });
+  return createProgress({ err: io.err, quiet, now: io.now });
 }
 
 /** Progress on stderr; the spinner's package is loaded for a terminal only. */
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
-  const { err, quiet, noColor, now } = options;
+  const { err, quiet, now } = options;
   const live = err.isTTY;
   const silence = () => {};
   if (quiet) return { step: silence, done: silence, stop: silence, live };
@@ -52,9 +51,6 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     return { step: sayLine, done: sayLine, stop: silence, live };
   }
   const { default: ora } = await import('ora');
-  const { createPalette } = await import('./color.ts');
-  const palette = createPalette(err.hasColors && !noColor);
-  const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
   let stepMs = now();
   const elapsed = () => {
     const seconds = Math.floor((now() - stepMs) / 1000);
@@ -64,19 +60,17 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     stream: sinkStream(err),
     // ora's own colors ignore NO_COLOR.
     color: false,
-    spinner: { interval: 80, frames: frames.map((frame) => palette.dim(frame)) },
     isEnabled: true,
     // Raw mode on stdin would swallow Ctrl-C and the data of a pipe.
     discardStdin: false,
     suffixText: elapsed,
   });
-  const symbol = palette.success('✔');
   return {
     step: (text) => {
       stepMs = now();
       showStep(spinner, safeText(text));
     },
-    done: (text) => void spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' }),
+    done: (text) => void spinner.stopAndPersist({ symbol: '✔', text: safeText(text), suffixText: '' }),
     stop: () => void spinner.stop(),
     live,
   };
@@ -123,10 +117,10 @@ interface WaitingOptions extends Omit<ProgressOptions, 'quiet'> {
 }
 
 /** Shows on a terminal what a call is waiting for, and for how long; `stop` ends it for good. */
-export function showWaiting({ err, noColor, now, shownMs = 300 }: WaitingOptions) {
+export function showWaiting({ err, now, shownMs = 300 }: WaitingOptions) {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  const progress = lazy(() => createProgress({ err, quiet: false, noColor, now }));
+  const progress = lazy(() => createProgress({ err, quiet: false, now }));
   const hide = () => {
     clearTimeout(timer);
     if (progress.started()) void progress().then(({ stop }) => stop());

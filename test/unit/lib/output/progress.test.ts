@@ -13,7 +13,7 @@ function createScreen(isTTY: boolean) {
   return { err, text: () => written.join('') };
 }
 
-const plain = { quiet: false, noColor: true, now: () => 0 };
+const plain = { quiet: false, now: () => 0 };
 
 test('without a terminal each step is a line', async () => {
   const screen = createScreen(false);
