@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeRetryDelay, createRate, type Failure } from '../../../src/client/retry.ts';
+import { computeRetryDelay, createRate, type Failure, isUnsent } from '../../../src/client/retry.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };
@@ -48,6 +48,11 @@ const table: readonly [method: string, failure: Failure, attempt: number, delayM
 
 test.each(table)('%s after %j, attempt %i: %j ms', (method, failure, attempt, delayMs) => {
   expect(computeRetryDelay(method, failure, attempt, limits, half)).toBe(delayMs);
+});
+
+test('a request has not reached the service if no connection was made, and may have if one broke or took too long', () => {
+  const kinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'timeout'];
+  expect(kinds.map(isUnsent)).toEqual([true, true, true, true, false, false]);
 });
 
 test('the wait is anywhere between none and a doubling bound, 20 s at most', () => {
