@@ -23,6 +23,8 @@ export interface Surroundings {
   typedBaseUrl?: string | undefined;
   /** The key in use, such as `...1234 from SOTRA_API_KEY`. */
   keyName?: string | undefined;
+  /** The context that has this very key for another address. */
+  keyBelongsTo?: { context: string; baseUrl: string } | undefined;
   serviceName?: string | undefined;
   layout?: string;
 }
@@ -185,7 +187,13 @@ function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
   if (!entry.request.headers.some(({ name }) => name === 'authorization'))
     return because('The request had no key, and the service requires one.', status);
   if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
-  const { keyName = 'that was sent' } = around;
+  const { keyBelongsTo: other, keyName = 'that was sent' } = around;
+  if (other !== undefined)
+    return because(
+      `The key ${keyName} is the one of context ${other.context}, for ${other.baseUrl}: ${origin} does not know it.`,
+      command`sotra --context ${other.context} auth status`,
+      status,
+    );
   return because(`${origin} rejected the key ${keyName}${quote(answer)}.`, status, ...keyLines(facts));
 }
 

@@ -2,7 +2,7 @@ import { parseRate } from '../api/duration.ts';
 import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined } from '../errors.ts';
-import { describeKey, resolveService } from '../lib/config/settings.ts';
+import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
 import { type Explanation, explainCommand, explainEntry, type Surroundings } from './explain.ts';
 import { type NumberedEntry, summarizeCall } from './read-log.ts';
@@ -117,7 +117,18 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
   const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;
   const service = typedBaseUrl === undefined ? untyped : await find(typedBaseUrl);
   const keyName = service && describeKey(service);
-  return { ...service, keyName, endpoints, context: name, typedBaseUrl };
+  const keyBelongsTo = service && findOwner(service, stored);
+  return { ...service, keyName, keyBelongsTo, endpoints, context: name, typedBaseUrl };
+}
+
+/** Another context that has the key in use for another address. */
+function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): Surroundings['keyBelongsTo'] {
+  const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
+    apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
+      ? [{ context, baseUrl: stored.baseUrl }]
+      : [],
+  );
+  return owner;
 }
 
 type Line = readonly [name: string, text: string];

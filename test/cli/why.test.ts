@@ -433,6 +433,19 @@ test.each([
   expect((await run(board, { env: { ...env, SOTRA_HISTORY: '0' } })).err).not.toContain('sotra why');
 });
 
+test('why names the context that a key is for, and does not show the key', async () => {
+  const server = await stub(answer(401, { error: 'no' }));
+  const folder = temporaryFolder();
+  const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
+  const typed = { env: { ...env, SOTRA_API_KEY: 'key-of-staging-7777' } };
+  await run('context set staging --base-url https://staging.example', { env });
+  await run('auth login --context staging --with-key --offline --store file', { env, stdin: 'key-of-staging-7777\n' });
+  expect((await run(`${board} --base-url ${server.url}`, typed)).code).toBe(4);
+  const { out } = await run('why', typed);
+  expect(out).toContain('is the one of context staging, for https://staging.example');
+  expect(out).not.toContain('key-of-staging-7777');
+});
+
 test('why names parameters without effect with the name that was meant, and fields that differ, of a call that succeeded too', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
