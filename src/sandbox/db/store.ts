@@ -64,7 +64,7 @@ function makeTables(db: Db): void {
 }
 
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
-const schemaVersion = 6;
+const schemaVersion = 7;
 
 /** The tables of the sandbox and their indexes. Moments are Unix milliseconds, which `worldOffset` turns into those of the sandbox's clock. */
 const schema = `
@@ -109,7 +109,8 @@ CREATE TABLE token (
 ) WITHOUT ROWID;
 
 CREATE TABLE position (
-  id TEXT PRIMARY KEY,
+  key INTEGER PRIMARY KEY,         -- what its trades are stored with
+  id TEXT NOT NULL,
   chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
   direction TEXT NOT NULL,         -- '' on spot
   ordinal INTEGER NOT NULL,
@@ -118,11 +119,12 @@ CREATE TABLE position (
   amount REAL NOT NULL,            -- held, unsigned, with leverage
   realized_usd REAL NOT NULL, sell_count INTEGER NOT NULL,
   unavailable INTEGER NOT NULL,
-  state TEXT NOT NULL,             -- PositionState as JSON
-  UNIQUE (wallet, chain, token, direction, ordinal)
-) WITHOUT ROWID;
-CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id);
-CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id);
+  state TEXT NOT NULL              -- PositionState as JSON
+);
+CREATE UNIQUE INDEX position_id ON position (id);
+CREATE UNIQUE INDEX position_series ON position (wallet, chain, token, direction, ordinal);
+CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC);
+CREATE INDEX position_closed ON position (chain, token, realized_usd DESC);
 
 CREATE TABLE trade (
   id INTEGER PRIMARY KEY,
@@ -131,14 +133,14 @@ CREATE TABLE trade (
   side TEXT NOT NULL, direction TEXT NOT NULL, leverage REAL NOT NULL,
   amount REAL NOT NULL, usd REAL NOT NULL, start_amount REAL,
   at_ms INTEGER NOT NULL, tx TEXT, order_id TEXT,
-  position_id TEXT NOT NULL, intent TEXT NOT NULL,
+  position_key INTEGER NOT NULL, intent TEXT NOT NULL,
   realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
 );
 CREATE UNIQUE INDEX trade_row_key ON trade (row_key);
 CREATE INDEX trade_time ON trade (at_ms);
 CREATE INDEX trade_wallet ON trade
   (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
-CREATE INDEX trade_position ON trade (position_id, at_ms);
+CREATE INDEX trade_position ON trade (position_key, at_ms);
 CREATE INDEX trade_token ON trade (chain, token, at_ms);
 CREATE INDEX trade_tx ON trade (tx);
 CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;

@@ -75,14 +75,16 @@ export function storeCommentEvent(db: Db, commentId: string, nowMs: number): voi
   if (trade !== undefined) storeEvents(db, { type: 'comment-created', commentId, trade }, nowMs);
 }
 
+const isOfPosition = '(?1 IS NULL OR t.position_key = (SELECT key FROM position WHERE id = ?1))';
+
 const newest: Readonly<Record<EventType, string>> = {
-  'new-feed-item': `SELECT t.id AS tradeId FROM trade t WHERE t.side = 'buy' AND (?1 IS NULL OR t.position_id = ?1)
+  'new-feed-item': `SELECT t.id AS tradeId FROM trade t WHERE t.side = 'buy' AND ${isOfPosition}
     ORDER BY t.at_ms DESC, t.id DESC`,
   'comment-created': `SELECT t.id AS tradeId, c.id AS commentId FROM comment c JOIN trade t ON t.id = c.trade_id
-    WHERE ?1 IS NULL OR t.position_id = ?1 ORDER BY c.at_ms DESC, c.id`,
+    WHERE ${isOfPosition} ORDER BY c.at_ms DESC, c.id`,
   copyswap: `SELECT t.id AS tradeId, c.id AS commentId, b.id AS copyId FROM copy k JOIN comment c ON c.id = k.comment_id
       JOIN trade t ON t.id = c.trade_id JOIN trade b ON b.wallet = k.wallet AND b.at_ms = k.at_ms
-    WHERE ?1 IS NULL OR t.position_id = ?1 ORDER BY k.at_ms DESC, k.id, b.id`,
+    WHERE ${isOfPosition} ORDER BY k.at_ms DESC, k.id, b.id`,
 };
 
 /** The subject of the newest event of a type, optionally of one position, or of the one `before` places earlier. */

@@ -4,7 +4,7 @@ import { storeTradeEvents } from '../deliver/events.ts';
 import { makeUuid } from '../seeded.ts';
 import { addWallet } from '../service/identifiers.ts';
 import { dropTotals, keepTotals } from './figures.ts';
-import { applyTrade, openFromUsd, type PositionState } from './positions.ts';
+import { applyTrade, openFromUsd, type PositionState, type TradeEffect } from './positions.ts';
 import { groupBy, oneOf, type StoredTrade, type Trade, tradeColumns } from './trade.ts';
 
 export interface AddCounts {
@@ -13,16 +13,12 @@ export interface AddCounts {
   repeated: number;
 }
 
-/** The positions of one wallet, chain, token and direction, of which only the newest takes trades. */
-interface Series {
-  key: readonly [wallet: string, chain: string, token: string, direction: string];
-  /** The newest is the last; earlier ones that are stored are not here. */
-  positions: PositionState[];
-  /** An older trade came after a newer one: the positions are made anew from all their trades. */
-  isLate: boolean;
-}
+/** What positions that follow each other have in common; only the newest takes trades. */
+type Series = readonly [wallet: string, chain: string, token: string, direction: string];
 
 const ofSeries = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
+
+const seriesOf = ({ trader, chain, token, direction }: Trade): Series => [trader, chain, token, direction ?? ''];
 
 /**
  * Stores trades and updates their positions and totals in one transaction. `liveAtMs`: they happen now, so webhooks get their events; without
@@ -32,15 +28,19 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
   return db.transaction(() => {
     if (liveAtMs !== undefined) for (const trade of trades) endIfClosed(db, trade);
     const fresh = dropRepeated(db, trades);
-    const known = new Map<string, Series>();
-    const ids = fresh.map((trade) => insertTrade(db, trade, takeTrade(findSeries(db, known, trade), trade)));
+    const effects = new Map<Trade, StoredEffect>();
+    const late: Series[] = [];
+    for (const own of groupBy(fresh, (trade) => seriesOf(trade).join(' ')).values()) {
+      const series = seriesOf(own[0]);
+      const newest = findNewest(db, series);
+      if (newest !== undefined && own[0].atMs < newest.state.latestAtMs) late.push(series);
+      else for (const effect of takeTrades(db, series, own, newest)) effects.set(effect.trade, effect);
+    }
+    const ids = fresh.map((trade) => insertTrade(db, trade, effects.get(trade) ?? notYet));
+    for (const series of late) startOver(db, series);
     for (const own of groupBy(fresh, ({ chain, token }) => `${chain} ${token}`).values()) saveToken(db, own);
     const byTrader = groupBy(fresh, (trade) => trade.trader);
     for (const [trader, [first]] of byTrader) addWallet(db, trader, first.atMs);
-    for (const series of known.values()) {
-      if (series.isLate) startOver(db, series);
-      savePositions(db, series);
-    }
     if (liveAtMs === undefined) dropTotals(db);
     else keepTotals(db, liveAtMs, [...byTrader.keys()]);
     matchCopies(db, ids);
@@ -50,12 +50,12 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
 }
 
 /** Ends a position that answers call closed by its price alone: the next buy opens a new one, which begins with the tokens left. */
-function endIfClosed(db: Db, { trader, chain, token, direction }: Trade): void {
+function endIfClosed(db: Db, trade: Trade): void {
   db.run(
     `UPDATE position SET state = json_set(state, '$.exited', json('true'), '$.closedByPrice', json('true'))
      WHERE ${ofSeries} AND superseded = 0 AND amount > 0 AND NOT state ->> '$.exited'
        AND amount * (SELECT k.price FROM token k WHERE k.chain = position.chain AND k.address = position.token) < ?`,
-    [trader, chain, token, direction ?? '', openFromUsd],
+    [...seriesOf(trade), openFromUsd],
   );
 }
 
@@ -69,88 +69,95 @@ function dropRepeated(db: Db, trades: readonly Trade[]): Trade[] {
   return [...fresh.values()].sort((a, b) => a.atMs - b.atMs);
 }
 
-function findSeries(db: Db, known: Map<string, Series>, { trader, chain, token, direction }: Trade): Series {
-  const key = [trader, chain, token, direction ?? ''] as const;
-  const found = known.get(key.join(' '));
-  if (found !== undefined) return found;
-  const state = db.value<string>(`SELECT state FROM position WHERE ${ofSeries} ORDER BY ordinal DESC LIMIT 1`, key);
-  const series = { key, positions: state === undefined ? [] : [JSON.parse(state)], isLate: false };
-  known.set(key.join(' '), series);
-  return series;
+interface Position {
+  /** Absent if it is not stored yet. */
+  key?: number;
+  state: PositionState;
 }
 
-type StoredEffect = [
-  positionId: string,
-  intent: string,
-  realizedUsd: number,
-  marginCostUsd: number,
-  heldMs: number | null,
-];
-
-/** Applies a trade to its positions; in a late series `startOver` does that. */
-function takeTrade(series: Series, trade: Trade): StoredEffect {
-  const newest = series.positions.at(-1);
-  series.isLate ||= newest !== undefined && trade.atMs < newest.latestAtMs;
-  if (series.isLate) return ['', 'enter', 0, 0, null];
-  const { position, opened, effect } = applyTrade(newest, trade);
-  if (opened) series.positions.push(position);
-  const positionId = makePositionId(series, effect.ordinal);
-  return [positionId, effect.intent, effect.realizedUsd, effect.marginCostUsd, effect.heldMs];
+function findNewest(db: Db, series: Series): Position | undefined {
+  const sql = `SELECT key, state FROM position WHERE ${ofSeries} ORDER BY ordinal DESC LIMIT 1`;
+  const found = db.get<{ key: number; state: string }>(sql, series);
+  return found && { key: found.key, state: JSON.parse(found.state) };
 }
 
-function makePositionId({ key }: Series, ordinal: number): string {
-  return makeUuid(`position:${key.join(':')}:${ordinal}`);
+type StoredEffect = Omit<TradeEffect, 'ordinal'> & { positionKey: number };
+
+/** Of a trade that came late, until its series starts over. */
+const notYet: StoredEffect = { positionKey: 0, intent: 'enter', realizedUsd: 0, marginCostUsd: 0, heldMs: null };
+
+/** Applies trades of a series, oldest first, and stores its positions; returns the effect of each trade. */
+function takeTrades<Own extends Trade>(db: Db, series: Series, trades: readonly Own[], newest?: Position) {
+  const positions = newest === undefined ? [] : [newest];
+  const effects = trades.map((trade) => {
+    const { position, opened, effect } = applyTrade(positions.at(-1)?.state, trade);
+    if (opened) positions.push({ state: position });
+    return [trade, effect] as const;
+  });
+  const keys = new Map<number, number>();
+  for (const position of positions) {
+    const isSuperseded = position !== positions.at(-1);
+    keys.set(position.state.ordinal, savePosition(db, series, { ...position, isSuperseded }));
+  }
+  return effects.map(([trade, { ordinal, ...effect }]) => ({ trade, ...effect, positionKey: keys.get(ordinal) ?? 0 }));
+}
+
+/** Stores a position; returns its key. */
+function savePosition(
+  db: Db,
+  series: Series,
+  { key, state, isSuperseded }: Position & { isSuperseded: boolean },
+): number {
+  const figures = [
+    isSuperseded ? 1 : 0,
+    state.latestAtMs,
+    state.lots.reduce((sum, lot) => sum + lot.amount, 0),
+    state.realizedUsd,
+    state.sellCount,
+    state.unavailable ? 1 : 0,
+    JSON.stringify(state),
+  ];
+  if (key !== undefined) {
+    db.run(
+      `UPDATE position SET superseded = ?, latest_ms = ?, amount = ?, realized_usd = ?, sell_count = ?, unavailable = ?, state = ?
+       WHERE key = ?`,
+      [...figures, key],
+    );
+    return key;
+  }
+  const id = makeUuid(`position:${series.join(':')}:${state.ordinal}`);
+  return db.insert(
+    `INSERT INTO position (superseded, latest_ms, amount, realized_usd, sell_count, unavailable, state,
+       id, wallet, chain, token, direction, ordinal, opened_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [...figures, id, ...series, state.ordinal, state.openedAtMs],
+  );
 }
 
 /** Makes positions anew from their stored trades, and stores again what each of these did. */
 function startOver(db: Db, series: Series): void {
-  const trades = db.all<StoredTrade>(
+  const stored = db.all<StoredTrade>(
     `SELECT ${tradeColumns} FROM trade t WHERE ${ofSeries} ORDER BY at_ms, id`,
-    series.key,
+    series,
   );
-  db.run(`DELETE FROM position WHERE ${ofSeries}`, series.key);
-  Object.assign(series, { positions: [], isLate: false });
-  for (const { id, wallet, direction, orderId: _, startAmount, ...stored } of trades) {
-    const more = { trader: wallet, direction: direction || null, startAmount: startAmount ?? undefined, rowKey: '' };
+  db.run(`DELETE FROM position WHERE ${ofSeries}`, series);
+  const trades = stored.map(({ wallet, direction, orderId: _, startAmount, ...trade }) => ({
+    ...trade,
+    trader: wallet,
+    direction: direction || null,
+    startAmount: startAmount ?? undefined,
+    rowKey: '',
+  }));
+  for (const { trade, positionKey, intent, realizedUsd, marginCostUsd, heldMs } of takeTrades(db, series, trades))
     db.run(
-      'UPDATE trade SET position_id = ?, intent = ?, realized_usd = ?, margin_cost_usd = ?, held_ms = ? WHERE id = ?',
-      [...takeTrade(series, { ...stored, ...more }), id],
-    );
-  }
-}
-
-function savePositions(db: Db, series: Series): void {
-  const [wallet, chain, token, direction] = series.key;
-  for (const state of series.positions)
-    db.run(
-      `INSERT INTO position (id, chain, wallet, token, direction, ordinal, superseded, opened_ms, latest_ms, amount, realized_usd,
-         sell_count, unavailable, state)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET superseded = excluded.superseded, latest_ms = excluded.latest_ms, amount = excluded.amount,
-         realized_usd = excluded.realized_usd, sell_count = excluded.sell_count, unavailable = excluded.unavailable, state = excluded.state`,
-      [
-        makePositionId(series, state.ordinal),
-        chain,
-        wallet,
-        token,
-        direction,
-        state.ordinal,
-        state === series.positions.at(-1) ? 0 : 1,
-        state.openedAtMs,
-        state.latestAtMs,
-        state.lots.reduce((sum, lot) => sum + lot.amount, 0),
-        state.realizedUsd,
-        state.sellCount,
-        state.unavailable ? 1 : 0,
-        JSON.stringify(state),
-      ],
+      'UPDATE trade SET position_key = ?, intent = ?, realized_usd = ?, margin_cost_usd = ?, held_ms = ? WHERE id = ?',
+      [positionKey, intent, realizedUsd, marginCostUsd, heldMs, trade.id],
     );
 }
 
 function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
   return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
-      position_id, intent, realized_usd, margin_cost_usd, held_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      position_key, intent, realized_usd, margin_cost_usd, held_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       trade.rowKey,
       trade.chain,
@@ -165,7 +172,11 @@ function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
       trade.atMs,
       trade.tx,
       trade.orderId ?? null,
-      ...effect,
+      effect.positionKey,
+      effect.intent,
+      effect.realizedUsd,
+      effect.marginCostUsd,
+      effect.heldMs,
     ],
   );
 }

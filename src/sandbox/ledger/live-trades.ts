@@ -6,7 +6,7 @@ import { moreChains, secondsOf } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { storedToken } from '../service/identifiers.ts';
 import { addTrades } from './add-trades.ts';
-import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
+import { type LiveTrade, type MadeTrade, positionId, type Trade } from './trade.ts';
 
 /** `flag` is put before the names of inputs. Errors: `usage` for what only perps have. */
 export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag = ''): void {
@@ -49,7 +49,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
 
 function findStored(db: Db, rowKey: string) {
   return db.get<{ atMs: number; amount: number; usd: number; positionId: string }>(
-    'SELECT at_ms AS atMs, amount, usd, position_id AS positionId FROM trade WHERE row_key = ?',
+    `SELECT at_ms AS atMs, amount, usd, ${positionId} AS positionId FROM trade t WHERE row_key = ?`,
     [rowKey],
   );
 }

@@ -99,8 +99,8 @@ export function readTradeText(
   // Nothing of the key holds a tab: numbers, addresses, a time and visible text.
   const key = [chain, trader, token, side, amount, usd, given.time, tx ?? '', orderId, direction ?? '', leverage];
   const row = [...key, ...keyParts.map((part) => part.replaceAll('\t', ' '))].join('\t');
-  // With the time first, trades of one time are neighbors in the index.
-  const rowKey = `${atMs.toString(36)}.${hash('md5', row, 'base64url')}`;
+  // With the time first, trades of one time are neighbors in the index; 66 bits of the hash tell those of one millisecond apart.
+  const rowKey = atMs.toString(36) + hash('md5', row, 'base64url').slice(0, 11);
   const trade: Trade = { chain, trader, token, side, direction, leverage, amount, usd, atMs, tx, rowKey };
   if (given.symbol !== '') trade.tokenSymbol = given.symbol;
   if (given.name !== '') trade.tokenName = given.name;

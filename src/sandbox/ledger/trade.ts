@@ -72,9 +72,12 @@ export interface StoredTrade
   intent: 'enter' | 'exit';
 }
 
+/** The id of the position of a trade, of the table `trade t`. */
+export const positionId = '(SELECT p.id FROM position p WHERE p.key = t.position_key)';
+
 /** The columns of a StoredTrade, of the table `trade t`. */
-export const tradeColumns = `t.id, t.position_id AS positionId, t.chain, t.wallet, t.token, t.side, t.direction, t.leverage,
-  t.amount, t.usd, t.start_amount AS startAmount, t.at_ms AS atMs, t.tx, t.order_id AS orderId, t.intent`;
+export const tradeColumns = `t.id, ${positionId} AS positionId, t.chain, t.wallet, t.token, t.side, t.direction,
+  t.leverage, t.amount, t.usd, t.start_amount AS startAmount, t.at_ms AS atMs, t.tx, t.order_id AS orderId, t.intent`;
 
 /** Items by what `getKey` gives for them, in their order. */
 export function groupBy<Item, Key>(items: Iterable<Item>, getKey: (item: Item) => Key): Map<Key, [Item, ...Item[]]> {

@@ -3,7 +3,7 @@ import type { Card } from '../../api/position-answers.ts';
 import { answersAsClicker, worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { type PositionFigures, type PositionState, positionStats } from '../ledger/positions.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
+import { groupBy, oneOf, positionId, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
 import type { RequestContext } from './handler.ts';
 import { type Json, readActors, readCounts } from './profiles.ts';
@@ -129,10 +129,11 @@ export function isAt({ timestamp }: { timestamp?: unknown }, clockMs: number): b
 }
 
 /** What a position held before its last exit, which may have sold more than it had. */
-function lastAmount(db: Db, positionId: string): number {
+function lastAmount(db: Db, id: string): number {
   const trades = db.all<{ amount: number; intent: string; startAmount: number | null }>(
-    'SELECT amount, intent, start_amount AS startAmount FROM trade WHERE position_id = ? ORDER BY at_ms, id',
-    [positionId],
+    `SELECT amount, intent, start_amount AS startAmount FROM trade
+     WHERE position_key = (SELECT key FROM position WHERE id = ?) ORDER BY at_ms, id`,
+    [id],
   );
   let [held, last] = [0, 0];
   for (const { amount, intent, startAmount } of trades) {
@@ -188,10 +189,13 @@ function tradeItem(
 function listTrades(db: Db, list: string, onlyCommented: boolean): StoredTrade[] {
   const commented = onlyCommented ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
   return db.all<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.position_id ${oneOf} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
+    `SELECT ${tradeColumns} FROM trade t WHERE t.position_key ${ofPositions} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
     [list],
   );
 }
+
+/** SQL condition: the key of a position whose id is in a list. */
+const ofPositions = `IN (SELECT key FROM position WHERE id ${oneOf})`;
 
 function findHash(trade: StoredTrade | undefined): string {
   return trade?.tx ?? trade?.orderId ?? '';
@@ -214,8 +218,8 @@ function countBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<s
 function countReplies(db: Db, list: string): Map<string, number> {
   return readCounts(
     db,
-    `SELECT t.position_id AS id, count(*) AS n FROM trade t JOIN comment c ON c.trade_id = t.id JOIN reply r ON r.comment_id = c.id
-     WHERE t.position_id ${oneOf} GROUP BY t.position_id`,
+    `SELECT ${positionId} AS id, count(*) AS n FROM trade t JOIN comment c ON c.trade_id = t.id JOIN reply r ON r.comment_id = c.id
+     WHERE t.position_key ${ofPositions} GROUP BY t.position_key`,
     [list],
   );
 }

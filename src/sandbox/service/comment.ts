@@ -8,7 +8,7 @@ import { normalizeSignature, signedText, type TextForm } from '../../api/signed-
 import { getMeta, worldOffset } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
 import { storeCommentEvent } from '../deliver/events.ts';
-import { oneOf } from '../ledger/trade.ts';
+import { oneOf, positionId } from '../ledger/trade.ts';
 import { makeUuid } from '../seeded.ts';
 import { readCards } from './cards.ts';
 import { copiedText, readTradeComments } from './comments.ts';
@@ -126,7 +126,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
   const { chain, contractAddress, limit = defaultLimits.comments } = input;
   const place = [chain, lookUpToken(db, chain, contractAddress)];
   const rows = db.all<{ id: string; positionId: string }>(
-    `SELECT c.id, t.position_id AS positionId FROM comment c JOIN trade t ON t.id = c.trade_id
+    `SELECT c.id, ${positionId} AS positionId FROM comment c JOIN trade t ON t.id = c.trade_id
      WHERE c.chain = ? AND c.token = ? ORDER BY c.at_ms DESC, c.id LIMIT ?`,
     [...place, limit],
   );

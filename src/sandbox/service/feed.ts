@@ -109,14 +109,14 @@ function readPage(
 function findPlaces(db: Db, filter: FeedFilter, way: Way, from: Cursor | undefined, count: number): Place[] {
   const { wallets, extra = [], chains, onlyWithComments, minTradeUsd, minMarketCap, maxMarketCap } = filter;
   const latestPrice =
-    'SELECT t.usd / t.amount FROM trade t WHERE t.position_id = p.id ORDER BY t.at_ms DESC, t.id DESC LIMIT 1';
-  const commented = 'EXISTS (SELECT 1 FROM trade t JOIN comment c ON c.trade_id = t.id WHERE t.position_id = p.id)';
+    'SELECT t.usd / t.amount FROM trade t WHERE t.position_key = p.key ORDER BY t.at_ms DESC, t.id DESC LIMIT 1';
+  const commented = 'EXISTS (SELECT 1 FROM trade t JOIN comment c ON c.trade_id = t.id WHERE t.position_key = p.key)';
   const conditions: [sql: string, ...values: SqlValue[]][] = [
     [`p.chain ${oneOf}`, JSON.stringify(expandChains(chains))],
   ];
   if (onlyWithComments === true) conditions.push([commented]);
   if (minTradeUsd !== undefined)
-    conditions.push(['EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.usd >= ?)', minTradeUsd]);
+    conditions.push(['EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.usd >= ?)', minTradeUsd]);
   if (minMarketCap !== undefined) conditions.push([`k.supply * (${latestPrice}) >= ?`, minMarketCap]);
   if (maxMarketCap !== undefined) conditions.push([`k.supply * (${latestPrice}) < ?`, maxMarketCap]);
   const [before, after] = way === 'older' ? ['<', '>'] : ['>', '<'];
@@ -196,11 +196,11 @@ function recommendedTrades(db: Db, actorId: string, wallets: readonly string[]):
        SELECT t.*, w.profile_id FROM wallet w JOIN trade t ON t.wallet = w.address
        WHERE w.profile_id ${oneOf} AND t.at_ms > ? AND t.intent = 'enter'
      ), usual AS (SELECT profile_id, avg(usd) AS usd FROM entry GROUP BY profile_id)
-     SELECT e.position_id AS positionId, e.at_ms AS atMs, e.usd, coalesce(e.tx, e.order_id, '') AS hash, max(e.usd / u.usd) AS score
-     FROM entry e JOIN usual u ON u.profile_id = e.profile_id
+     SELECT p.id AS positionId, e.at_ms AS atMs, e.usd, coalesce(e.tx, e.order_id, '') AS hash, max(e.usd / u.usd) AS score
+     FROM entry e JOIN usual u ON u.profile_id = e.profile_id JOIN position p ON p.key = e.position_key
      WHERE e.usd >= ? AND e.usd >= ? * u.usd AND EXISTS (
        SELECT 1 FROM trade own WHERE own.chain = e.chain AND own.token = e.token AND own.wallet ${oneOf})
-     GROUP BY e.position_id ORDER BY score DESC, e.position_id LIMIT ?`,
+     GROUP BY p.id ORDER BY score DESC, p.id LIMIT ?`,
     [
       JSON.stringify(best),
       newestMs - bigEntry.withinMs,

@@ -28,10 +28,11 @@ export function findProfile(db: Db, identifier: string, partner: Partner): strin
 /** Notes a wallet, as a profile of its own if it is new; gives its profile id. `readyMs`: tracked from then on. */
 export function addWallet(db: Db, address: string, readyMs: number | null): string {
   const id = makeProfileId(address);
-  const row = [address, id, readyMs];
-  const added = db.run('INSERT OR IGNORE INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)', row);
-  if (added === 0 && readyMs !== null)
-    db.run('UPDATE wallet SET ready_ms = ? WHERE address = ? AND ready_ms IS NULL', [readyMs, address]);
+  db.run(
+    `INSERT INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)
+     ON CONFLICT (address) DO UPDATE SET ready_ms = excluded.ready_ms WHERE ready_ms IS NULL AND excluded.ready_ms IS NOT NULL`,
+    [address, id, readyMs],
+  );
   return id;
 }
 

@@ -40,7 +40,7 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
       : listWallets(db, [profileId]);
   const sinceMs = nowMs - windowMs['30d'];
   const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
-    WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
+    WHERE t.position_key = p.key AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
   const ids = makePage(db, input, {
     where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(expandChains(chains))],
     byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
@@ -110,8 +110,8 @@ function positionAt(
     `SELECT p.id FROM position p
      WHERE p.wallet = ? AND p.chain = ? AND p.token = ? AND p.opened_ms < ? + 1000
        AND CASE WHEN ${isOpen} THEN max(p.latest_ms, ?) ELSE p.latest_ms END >= ?
-     ORDER BY EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.at_ms = ?) DESC,
-       EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.at_ms >= ? AND t.at_ms < ? + 1000) DESC,
+     ORDER BY EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.at_ms = ?) DESC,
+       EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.at_ms >= ? AND t.at_ms < ? + 1000) DESC,
        (p.opened_ms <= ? AND p.latest_ms >= ?) DESC, p.opened_ms DESC, p.ordinal DESC, p.id LIMIT 1`,
     [wallet, chain, token, second, openFromUsd, nowMs, second, atMs, second, second, atMs, atMs],
   );

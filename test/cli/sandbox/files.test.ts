@@ -24,7 +24,7 @@ test.each([
   [
     'of another version',
     'PRAGMA user_version = 9999; CREATE TABLE partner (b)',
-    'is of another version of sotra (9999, not 6)',
+    'is of another version of sotra (9999, not 7)',
   ],
 ])('a database %s is exit 3 and is not changed', async (_, sql, message) => {
   const { folder, env } = place();

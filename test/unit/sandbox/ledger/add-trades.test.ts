@@ -31,8 +31,11 @@ function worldAfter(parts: readonly (readonly Trade[])[]): unknown[] {
   const db = openDb(':memory:');
   for (const part of parts) addTrades(db, part);
   const rows = [
-    db.all('SELECT * FROM position ORDER BY id'),
-    db.all('SELECT row_key, position_id, intent, realized_usd, margin_cost_usd, held_ms FROM trade ORDER BY row_key'),
+    db.all('SELECT * FROM position ORDER BY id').map(({ key: _, ...row }) => row),
+    db.all(
+      `SELECT row_key, p.id, intent, t.realized_usd, margin_cost_usd, held_ms
+       FROM trade t LEFT JOIN position p ON p.key = position_key ORDER BY row_key`,
+    ),
     db.all('SELECT * FROM token ORDER BY chain, address'),
   ];
   db.close();
