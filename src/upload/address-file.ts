@@ -12,7 +12,7 @@ import {
 } from '../lib/files/text-file.ts';
 import { quotedColumns } from '../lib/quoted.ts';
 import { readAddress } from './address.ts';
-import { countEvmLines, unpackLines } from './address-lines.ts';
+import { type HashedLines, hashEvmLines, unpackLines } from './address-lines.ts';
 
 export interface AddressLine {
   /** In a JSON array the number of the item. */
@@ -25,17 +25,15 @@ export interface AddressLine {
 const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', 'holder', 'trader', 'user', 'pubkey'];
 const whichColumn = 'Name the column with --column, or give one address a line.';
 
-/** Lines that are EVM addresses in lowercase, as bytes. */
-export interface EvmLines {
-  evmLines: Buffer;
-  count: number;
+/** Lines that are EVM addresses in lowercase. */
+export interface EvmLines extends HashedLines {
   firstLine: number;
 }
 
 export type AddressBatch = readonly AddressLine[] | EvmLines;
 
-export function linesOf({ evmLines, firstLine }: EvmLines): AddressLine[] {
-  return unpackLines(evmLines).map((text, index) => ({ line: firstLine + index, text }));
+export function linesOf({ bytes, firstLine }: EvmLines): AddressLine[] {
+  return unpackLines(bytes).map((text, index) => ({ line: firstLine + index, text }));
 }
 
 /** The addresses of a file in batches. Errors: `usage`, also for an ambiguous column. */
@@ -61,10 +59,10 @@ async function* plainLines(file: TextFile, column: string | undefined): AsyncGen
   const start = hasHeader(file, column) ? file.nextLine : 1;
   let firstLine = 1;
   for await (const block of readBlocks(file)) {
-    const count = countEvmLines(block);
-    if (count !== undefined) {
-      yield { evmLines: block, count, firstLine };
-      firstLine += count;
+    const evmLines = hashEvmLines(block);
+    if (evmLines !== undefined) {
+      yield { ...evmLines, firstLine };
+      firstLine += evmLines.hashes.length / 2;
       continue;
     }
     const lines = splitLines(block, file.name, firstLine).map((text, index) => ({ line: firstLine + index, text }));

@@ -19,16 +19,18 @@ export function unpackLines(piece: Buffer): string[] {
   return lines;
 }
 
-/** Addresses in batches of a size; the last one is smaller. */
-export function* batchesOf({ pieces }: AddressLines, size: number): Generator<string[], undefined> {
-  let waiting: string[] = [];
-  for (const piece of pieces) {
-    waiting = waiting.concat(unpackLines(piece));
-    let from = 0;
-    for (; waiting.length - from >= size; from += size) yield waiting.slice(from, from + size);
-    waiting = waiting.slice(from);
-  }
-  if (waiting.length > 0) yield waiting;
+/** The lines in chunks of a size, each as parts of pieces; the last one is smaller. */
+export function* chunksOf({ pieces }: AddressLines, size: number): Generator<Buffer[], undefined> {
+  let [parts, missing]: [Buffer[], number] = [[], size];
+  for (const piece of pieces)
+    for (let [start, end] = [0, 0]; start < piece.length; start = end) {
+      for (; missing > 0 && end < piece.length; missing -= 1) end = piece.indexOf(lineFeed, end) + 1;
+      parts.push(piece.subarray(start, end));
+      if (missing > 0) continue;
+      yield parts;
+      [parts, missing] = [[], size];
+    }
+  if (parts.length > 0) yield parts;
   return undefined;
 }
 
@@ -36,61 +38,89 @@ const [lineFeed, lowerX, zero] = [0x0a, 0x78, 0x30];
 const evmLine = '0x\n'.length + 40;
 const isDigit = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
 
-/** How many lines there are, if each is an EVM address in lowercase, as in most lists. A pattern for each line takes six times as long. */
-export function countEvmLines(bytes: Buffer): number | undefined {
-  for (let at = 0; at < bytes.length; at += evmLine) {
-    const end = at + evmLine - 1;
-    if (bytes[at] !== zero || bytes[at + 1] !== lowerX || bytes[end] !== lineFeed) return undefined;
-    for (let digit = at + 2; digit < end; digit += 1) if (isDigit[bytes[digit] ?? 0] === 0) return undefined;
+/** Lines as they were read, with two hashes of 32 bits for each. */
+export interface HashedLines {
+  bytes: Buffer;
+  hashes: Uint32Array;
+}
+
+// As FNV-1a does it.
+const [highPrime, lowPrime] = [0x9e3779b1, 0x01000193];
+
+/** Lines that are EVM addresses in lowercase, as most lists have; `undefined` if one is not. A pattern for each line takes six times as long. */
+export function hashEvmLines(bytes: Buffer): HashedLines | undefined {
+  const hashes = new Uint32Array(2 * Math.ceil(bytes.length / evmLine));
+  for (let [index, start] = [0, 0]; start < bytes.length; index += 2, start += evmLine) {
+    const end = start + evmLine - 1;
+    if (bytes[start] !== zero || bytes[start + 1] !== lowerX || bytes[end] !== lineFeed) return undefined;
+    let high = 0;
+    let low = 0;
+    for (let at = start; at < end; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (at > start + 1 && isDigit[byte] === 0) return undefined;
+      high = Math.imul(high ^ byte, highPrime);
+      low = Math.imul(low ^ byte, lowPrime);
+    }
+    hashes[index] = high;
+    hashes[index + 1] = low;
   }
-  return bytes.length / evmLine;
+  return { bytes, hashes };
+}
+
+/** Any lines. */
+export function hashLines(addresses: readonly string[]): HashedLines {
+  const bytes = packLines(addresses);
+  const hashes = new Uint32Array(2 * addresses.length);
+  let [index, high, low] = [0, 0, 0];
+  for (const byte of bytes)
+    if (byte === lineFeed) {
+      hashes[index] = high;
+      hashes[index + 1] = low;
+      [index, high, low] = [index + 2, 0, 0];
+    } else {
+      high = Math.imul(high ^ byte, highPrime);
+      low = Math.imul(low ^ byte, lowPrime);
+    }
+  return { bytes, hashes };
 }
 
 /** Drops all but the first of equal addresses. */
-export function dropRepeats({ pieces, count }: AddressLines): AddressLines {
-  const sorted = hashLines(pieces, count).sort();
-  const repeated = new Set(sorted.filter((hash, index) => hash === sorted[index - 1]));
-  if (repeated.size === 0) return { pieces, count };
-  const hashes = hashLines(pieces, count);
+export function dropRepeats(read: readonly HashedLines[]): AddressLines {
+  const repeated = findRepeated(read.map(({ hashes }) => hashes));
   const seen = new Set<string>();
-  let [index, kept] = [0, 0];
-  const isFirst = (address: string) => !repeated.has(hashes[index++] ?? 0) || seen.size < seen.add(address).size;
-  const firsts = pieces.map((piece) => {
-    const addresses = unpackLines(piece).filter(isFirst);
-    kept += addresses.length;
-    return packLines(addresses);
+  let count = 0;
+  const pieces = read.map(({ bytes, hashes }) => {
+    count += hashes.length / 2;
+    if (repeated.size === 0) return bytes;
+    const addresses = unpackLines(bytes);
+    const firsts = addresses.filter(
+      (address, index) => !repeated.has(hashes[2 * index] ?? 0) || seen.size < seen.add(address).size,
+    );
+    count -= addresses.length - firsts.length;
+    return packLines(firsts);
   });
-  return { pieces: firsts, count: kept };
+  return { pieces, count };
 }
 
-/** A hash of 53 bits of each line. Lines of one hash are compared as text. */
-function hashLines(pieces: readonly Buffer[], count: number): Float64Array {
-  const hashes = new Float64Array(count);
-  let index = 0;
-  for (const piece of pieces) {
-    const words = new DataView(piece.buffer, piece.byteOffset, piece.length);
-    for (let [start, end] = [0, 0]; start < piece.length; start = end + 1) {
-      end = piece.indexOf(lineFeed, start);
-      hashes[index++] = hashBytes(words, start, end);
+/**
+ * The first hashes of lines of which there may be several. A hash table of addresses by their second hash: a Set of a million numbers takes ten
+ * times as long.
+ */
+function findRepeated(all: readonly Uint32Array[]): ReadonlySet<number> {
+  const count = all.reduce((sum, { length }) => sum + length / 2, 0);
+  const last = 2 ** Math.ceil(Math.log2(2 * count + 1)) - 1;
+  const table = new Uint32Array(last + 1);
+  const repeated = new Set<number>();
+  for (const hashes of all)
+    for (let at = 0; at < hashes.length; at += 2) {
+      const high = hashes[at] ?? 0;
+      const low = hashes[at + 1] ?? 0;
+      let slot = low & last;
+      while (table[slot] !== 0 && table[slot] !== high) slot = (slot + 1) & last;
+      if (table[slot] === high) repeated.add(high);
+      table[slot] = high;
     }
-  }
-  return hashes;
-}
-
-/** The loop of cyrb53, with four bytes at a time. */
-function hashBytes(bytes: DataView, start: number, end: number): number {
-  let [high, low, at] = [0xdeadbeef, 0x41c6ce57, start];
-  for (; at + 4 <= end; at += 4) {
-    const word = bytes.getInt32(at);
-    high = Math.imul(high ^ word, 2_654_435_761);
-    low = Math.imul(low ^ word, 1_597_334_677);
-    high ^= low >>> 15;
-  }
-  for (; at < end; at += 1) {
-    high = Math.imul(high ^ bytes.getUint8(at), 2_654_435_761);
-    low = Math.imul(low ^ bytes.getUint8(at), 1_597_334_677);
-  }
-  return 2 ** 32 * (high & 0x1f_ffff) + (low >>> 0);
+  return repeated;
 }
 
 /**
@@ -102,32 +132,32 @@ export async function compareLines(
   others: AsyncIterable<readonly string[]>,
 ): Promise<{ missing: AddressLines; surplus: string[] }> {
   const [onlyListed, onlyOther] = [new Set<string>(), new Set<string>()];
-  const batches = batchesOf(list, 1000);
-  let [batch, at]: [readonly string[], number] = [batches.next().value ?? [], 0];
-  const next = (): string | undefined => {
-    if (at === batch.length) [batch, at] = [batches.next().value ?? [], 0];
-    return batch[at++];
-  };
+  const listed = addressesOf(list);
   for await (const addresses of others)
     for (const other of addresses) {
-      const address = next();
+      const address = listed.next().value;
       if (address === other) continue;
       if (!onlyListed.delete(other)) onlyOther.add(other);
       if (address !== undefined && !onlyOther.delete(address)) onlyListed.add(address);
     }
-  const pieces = [packLines([...onlyListed])];
-  let count = onlyListed.size;
-  const readRest = function* () {
-    yield batch.slice(at);
-    yield* batches;
-  };
-  for (const rest of readRest()) {
-    const missing = rest.filter((address) => !onlyOther.delete(address));
+  const pieces: Buffer[] = [];
+  let [count, missing] = [0, [...onlyListed]];
+  const pack = () => {
     pieces.push(packLines(missing));
     count += missing.length;
+    missing = [];
+  };
+  for (const address of listed) {
+    if (!onlyOther.delete(address)) missing.push(address);
+    if (missing.length >= 1000) pack();
   }
+  pack();
   // A repeat in `others` was matched the first time.
-  if (onlyOther.size > 0)
-    for (const addresses of batchesOf(list, 1000)) for (const each of addresses) onlyOther.delete(each);
+  if (onlyOther.size > 0) for (const address of addressesOf(list)) onlyOther.delete(address);
   return { missing: { pieces, count }, surplus: [...onlyOther] };
+}
+
+function* addressesOf({ pieces }: AddressLines): Generator<string, undefined> {
+  for (const piece of pieces) yield* unpackLines(piece);
+  return undefined;
 }

@@ -8,7 +8,7 @@ import { counted, formatCount } from '../lib/output/format.ts';
 import { quoted, written } from '../lib/quoted.ts';
 import { readAddress, wrongChecksum } from './address.ts';
 import { type AddressBatch, type AddressLine, type EvmLines, linesOf, readAddressFile } from './address-file.ts';
-import { type AddressLines, dropRepeats, packLines } from './address-lines.ts';
+import { type AddressLines, dropRepeats, type HashedLines, hashLines } from './address-lines.ts';
 
 export interface AddressInput {
   file?: string | undefined;
@@ -59,11 +59,11 @@ export async function readAddresses(
     [input.file],
     (path) => confirmReplace('--rejects', path, context),
   );
-  const reading: Reading = { pieces: [], count: 0, rejected: 0, bad: [], EVM: noWallets(), Solana: noWallets() };
+  const reading: Reading = { lines: [], count: 0, rejected: 0, bad: [], EVM: noWallets(), Solana: noWallets() };
   try {
     for await (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
-      if ('evmLines' in batch) takeEvmLines(batch, reading);
+      if ('hashes' in batch) takeEvmLines(batch, reading);
       else {
         const rejected = takeLines(batch, input, reading);
         await rejects?.appendFile(rejected);
@@ -73,7 +73,7 @@ export async function readAddresses(
   } finally {
     await rejects?.close();
   }
-  const left = dropRepeats(reading);
+  const left = dropRepeats(reading.lines);
   const list: AddressList = {
     left,
     size: left.count,
@@ -93,7 +93,7 @@ export async function readAddresses(
 
 /** What was read so far. */
 interface Reading {
-  pieces: Buffer[];
+  lines: HashedLines[];
   count: number;
   rejected: number;
   /** The first of the rejected lines. */
@@ -111,9 +111,10 @@ interface Wallets {
 const noWallets = (): Wallets => ({ count: 0, lines: [] });
 
 function takeEvmLines(block: EvmLines, reading: Reading): void {
-  reading.pieces.push(block.evmLines);
-  reading.count += block.count;
-  reading.EVM.count += block.count;
+  const count = block.hashes.length / 2;
+  reading.lines.push(block);
+  reading.count += count;
+  reading.EVM.count += count;
   if (reading.EVM.lines.length < maxListed) reading.EVM.lines.push(...linesOf(block));
 }
 
@@ -134,7 +135,7 @@ function takeLines(lines: readonly AddressLine[], input: AddressInput, reading: 
     if (reading.bad.length < maxListed) reading.bad.push({ line, text: showUnseen(quoted(text.trim())), reason });
     rejected += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
   }
-  reading.pieces.push(packLines(addresses));
+  reading.lines.push(hashLines(addresses));
   reading.count += addresses.length;
   return rejected;
 }

@@ -4,7 +4,7 @@ import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { batchesOf, packLines } from './address-lines.ts';
+import { chunksOf, unpackLines } from './address-lines.ts';
 import { makeWebhook } from './make-webhook.ts';
 import type { AddressList } from './read-addresses.ts';
 import { callRepeatedly } from './repeat-call.ts';
@@ -56,7 +56,8 @@ function announce({ list, show }: UploadRun, makes: boolean): void {
 }
 
 function firstChunk({ left }: AddressList): string[] {
-  return batchesOf(left, chunkSize).next().value ?? [];
+  const chunk = chunksOf(left, chunkSize).next().value ?? [];
+  return chunk.flatMap(unpackLines);
 }
 
 /** How many addresses of the list are confirmed, now or by earlier runs. */
@@ -68,31 +69,26 @@ function countConfirmed({ list, sent }: UploadRun): number {
 async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
   const { upload, list, show, context, input } = run;
   const confirmed = openConfirmed(upload);
-  const chunks = batchesOf(list.left, chunkSize);
-  const saving: Promise<void>[] = [];
+  const chunks = chunksOf(list.left, chunkSize);
   let isKnown = hasFirst;
   let failure: unknown;
   const fail = (error: unknown) => {
     failure ??= error;
   };
-  const confirm = async (lines: Buffer, count: number) => {
-    await confirmed.add(lines);
-    run.sent += count;
-    show.confirmed(countConfirmed(run), list.size);
-  };
   const work = async () => {
-    for (const addresses of chunks) {
+    for (const chunk of chunks) {
       failure ??= context.io.signal.reason;
       if (failure !== undefined) return;
+      const addresses = chunk.flatMap(unpackLines);
       if (isKnown) isKnown = false;
       else await putChunk(run, addresses);
-      // The next chunk need not wait for the disk.
-      saving.push(confirm(packLines(addresses), addresses.length).catch(fail));
+      confirmed.add(chunk);
+      run.sent += addresses.length;
+      show.confirmed(countConfirmed(run), list.size);
     }
   };
   try {
     await Promise.all(Array.from({ length: input.concurrency ?? 4 }, () => work().catch(fail)));
-    await Promise.all(saving);
     if (failure !== undefined) throw failure;
   } finally {
     confirmed.close();

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 import {
-  appendFile,
+  appendFileSync,
   closeSync,
   constants,
   createReadStream,
   existsSync,
   fstatSync,
-  fsync,
+  fsyncSync,
   ftruncateSync,
   readdirSync,
   readSync,
   rmSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { normalizeDestination } from '../api/http-address.ts';
 import { tryParseJson } from '../api/json.ts';
@@ -173,30 +172,22 @@ export async function dropConfirmed(upload: Upload, { left }: AddressList): Prom
   replaceFile(confirmedFile(upload), packLines(surplus).toString());
 }
 
-const [append, sync] = [promisify(appendFile), promisify(fsync)];
-
-/** Opens confirmed.txt, to which each chunk is appended. */
+/** Opens confirmed.txt, to which each chunk is appended; all of it is safe on disk once it is closed. */
 export function openConfirmed(upload: Upload) {
   const handle = openStateFile(confirmedFile(upload), constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   ftruncateSync(handle, endOfLastLine(handle));
   syncFolder(upload.folder);
-  let waiting: Buffer[] = [];
-  let flushed = Promise.resolve();
-  const flush = async () => {
-    const pending = waiting;
-    waiting = [];
-    if (pending.length === 0) return;
-    for (const lines of pending) await append(handle, lines);
-    await sync(handle);
-  };
   return {
-    /** Resolves when the addresses are safe on disk; one sync serves all that came meanwhile. */
-    add: (lines: Buffer): Promise<void> => {
-      waiting.push(lines);
-      flushed = flushed.then(flush);
-      return flushed;
+    add: (pieces: readonly Buffer[]) => {
+      for (const piece of pieces) appendFileSync(handle, piece);
     },
-    close: () => closeSync(handle),
+    close: () => {
+      try {
+        fsyncSync(handle);
+      } finally {
+        closeSync(handle);
+      }
+    },
   };
 }
 

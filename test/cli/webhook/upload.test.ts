@@ -195,7 +195,7 @@ test('in a log lines say how far an upload is, its pace and what is left, but no
     const { err } = await sotra(`${add} @list --again --concurrency 1 ${flags}`, { now: Date.UTC(2026, 10, 21) });
     return err.split('\n').slice(1, -1);
   };
-  write('list', ids(6000));
+  write('list', ids(8000));
   expect(await progress('')).toEqual([]);
   for (const [rate, left] of [
     ['1/s', 's'],
@@ -203,7 +203,7 @@ test('in a log lines say how far an upload is, its pace and what is left, but no
   ] as const) {
     const lines = await progress(`--rate ${rate}`);
     expect(lines.length).toBeGreaterThan(0);
-    const form = new RegExp(`^\\d+ %: [\\d,]+ of 6,000 addresses, \\d+ a second, \\d+ ${left} left$`);
+    const form = new RegExp(`^\\d+ %: [\\d,]+ of 8,000 addresses, \\d+ a second, \\d+ ${left} left$`);
     expect(lines.filter((line) => !form.test(line))).toEqual([]);
   }
 });

@@ -15,7 +15,7 @@ async function read(content: string | Uint8Array, column?: string, size = 1_000_
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const found: Record<number, string> = {};
   for await (const batch of readAddressFile({ name: 'list', bytes: pieces(bytes, size) }, column))
-    for (const { line, text, problem } of 'evmLines' in batch ? linesOf(batch) : batch) {
+    for (const { line, text, problem } of 'hashes' in batch ? linesOf(batch) : batch) {
       expect(found).not.toHaveProperty(String(line));
       found[line] = problem ?? text.trim();
     }
