@@ -24,10 +24,8 @@ export function readHeader(header: string | undefined): SignatureHeader | string
   const text = header.trim().replace(/^daylight-signature:\s*/i, '');
   if (text === '') return refuse('it is empty');
   const pairs = text.split(',').map((part) => {
-    const at = part.indexOf('=');
-    return at === -1
-      ? { key: part.trim(), value: undefined }
-      : { key: part.slice(0, at).trim(), value: part.slice(at + 1).trim() };
+    const [key = '', ...rest] = part.split('=').map((each) => each.trim());
+    return { key, value: rest.length === 0 ? undefined : rest.join('=') };
   });
   const invalid = pairs.find(({ value }) => value === undefined);
   if (invalid) return refuse(`${JSON.stringify(invalid.key.slice(0, 40))} is no <name>=<value>`);

@@ -151,13 +151,6 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
         )
       : because(`The key is valid but is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
   404: reasonOfMissing,
-  405: ({ entry: { request } }, { headers }) =>
-    because(`This path does not accept ${request.method}; it accepts ${headers['allow'] ?? 'other methods'}.`),
-  407: () =>
-    because(
-      'A proxy asks for a password: the service was not reached.',
-      'HTTPS_PROXY=http://<user>:<password>@<proxy>',
-    ),
   409: (_, answer) => because(`The request conflicts with what the service already has${quote(answer)}.`),
   413: ({ entry: { request } }) =>
     because(

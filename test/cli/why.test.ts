@@ -288,23 +288,12 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning " Swap Comment:".',
     next: "sotra context set '<name>' --layout blank-line",
   },
-  'a method that the path does not accept': {
-    argv: 'request POST /v2/leaderboard --data {}',
-    script: answer(405, { error: 'no' }, { allow: 'GET' }),
-    code: 6,
-    rule: 'This path does not accept POST; it accepts GET.',
-  },
   'a body that is too large': {
     argv: 'request POST /v1/webhooks/feed --data {"a":1}',
     script: answer(413, { error: 'too large' }),
     code: 6,
     rule: 'The body is larger than the service accepts: 7 bytes.',
     next: 'A call takes 1000 addresses at most: sotra webhook sync sends them in chunks.',
-  },
-  'a proxy that wants a password': {
-    script: answer(407, 'login', { 'content-type': 'text/plain' }),
-    code: 6,
-    rule: 'A proxy asks for a password: the service was not reached.',
   },
 };
 
