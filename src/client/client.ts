@@ -111,7 +111,7 @@ export function buildRequest(
 export async function sendRequest(wire: WireRequest, config: ClientConfig): Promise<CallAnswer> {
   let request = buildRequest(wire, config);
   let deadlineMs = config.now() + config.maxTimeMs;
-  let redirects: URL[] = [];
+  let redirects = 0;
   const failed: FailedAttempt[] = [];
   for (let attempt = 1; ; ) {
     const turn = await config.takeTurn?.();
@@ -122,8 +122,8 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const { error, failure } = result;
     const next = findRedirect(result, request);
-    if (next !== undefined && !isLoop(next, [...redirects, request.url])) {
-      redirects.push(request.url);
+    if (next !== undefined && redirects < maxRedirects) {
+      redirects += 1;
       request = { ...request, url: next };
       continue;
     }
@@ -137,7 +137,7 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
     config.observe({ kind: 'wait', ms: delay, why: error.message });
     await config.sleep(delay, config.signal);
     attempt += 1;
-    redirects = [];
+    redirects = 0;
     request = buildRequest(wire, config);
   }
 }
@@ -163,10 +163,6 @@ function findRedirect({ failure, location }: AttemptFailure, { method, url }: Ht
   if (!isRedirect || method !== 'GET' || location === undefined || !URL.canParse(location, url.href)) return undefined;
   const next = new URL(location, url);
   return next.origin === url.origin ? next : undefined;
-}
-
-function isLoop(next: URL, seen: readonly URL[]): boolean {
-  return seen.length > maxRedirects || seen.some(({ href }) => href === next.href);
 }
 
 function loopError(next: URL, { url }: HttpRequest, { hide, hints }: ClientConfig): SotraError {
