@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import type { Dispatcher } from 'undici';
-import { isLoopback } from '../api/http-address.ts';
+import { isHttpAddress, isLoopback } from '../api/http-address.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { cutFailure, NetworkFailure, pickHeader, readFailure, readProxyFailure } from './failures.ts';
 import { type HttpRequest, type HttpResponse, type Limits, maxTimerMs, type Transport } from './transport.ts';
@@ -174,23 +174,17 @@ function proxyFor({ protocol }: URL, { httpProxy, httpsProxy }: Proxies): URL | 
 function checkProxies({ httpProxy, httpsProxy }: Proxies): void {
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy })) {
     if (address === '' || isProxy(address)) continue;
-    const shown = JSON.stringify(address.replace(/^.*@/s, '***@'));
-    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
-    if (scheme !== undefined && !/^(?:https?|socks5?)$/i.test(scheme))
-      throw usageError(`${name} ${shown}: ${scheme} is not supported, only http, https and socks5`);
-    const meant = /^[\w.-]+:\d+$/.test(address) ? address : 'proxy.example.com:8080';
-    throw usageError(`${name} ${shown}: must be an address such as http://${meant}`);
+    const shown = JSON.stringify(address.replace(/^([a-z0-9+.-]*:\/\/)?.*@/is, '$1***@'));
+    throw usageError(
+      `${name} ${shown}: must be an http, https or socks5 address such as http://proxy.example.com:8080`,
+    );
   }
 }
 
-/** An address without a path, whose name and password can be decoded: undici throws a programming error for anything else. */
+/** An address without a path: undici throws a programming error for anything else. */
 function isProxy(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, pathname, search, hash, username, password } = new URL(address);
-  try {
-    decodeURIComponent(username + password);
-  } catch {
-    return false;
-  }
-  return /^(?:https?|socks5?):$/.test(protocol) && ['', '/'].includes(pathname) && search === '' && hash === '';
+  const plain = address.replace(/^socks5?:/i, 'http:');
+  if (!isHttpAddress(plain)) return false;
+  const { pathname, search, hash } = new URL(plain);
+  return pathname + search + hash === '/';
 }

@@ -182,30 +182,25 @@ test('a service behind TLS is asked through HTTPS_PROXY; a self-signed certifica
   expect([proxy.asked, asked]).toEqual([['CONNECT service.test:443'], []]);
 });
 
-const wanted = 'must be an address such as http://proxy.example.com:8080';
-const unsupported = (scheme: string) => `${scheme} is not supported, only http, https and socks5`;
-const badProxies: readonly [address: string, shown: string, message: string][] = [
-  ['proxy.test', 'proxy.test', wanted],
-  ['http://proxy.test/path', 'http://proxy.test/path', wanted],
-  ['http://proxy.test/?a', 'http://proxy.test/?a', wanted],
-  ['http://proxy.test/#a', 'http://proxy.test/#a', wanted],
-  ['http://me:%ff@proxy.test', '***@proxy.test', wanted],
-  ['http://%ff:me@proxy.test', '***@proxy.test', wanted],
-  ['proxy.test:8080/a', 'proxy.test:8080/a', wanted],
-  ['!proxy.test:8080', '!proxy.test:8080', wanted],
-  ['proxy.test:8080', 'proxy.test:8080', 'must be an address such as http://proxy.test:8080'],
-  ['socks5h://me:secret@p.test:1', '***@p.test:1', unsupported('socks5h')],
-  ['ftp://p.test:1', 'ftp://p.test:1', unsupported('ftp')],
-  ['xhttp://p.test:1', 'xhttp://p.test:1', unsupported('xhttp')],
+const badProxies: readonly [address: string, shown: string][] = [
+  ['proxy.test', 'proxy.test'],
+  ['http://proxy.test/path', 'http://proxy.test/path'],
+  ['http://proxy.test/?a', 'http://proxy.test/?a'],
+  ['http://proxy.test/#a', 'http://proxy.test/#a'],
+  ['http://me:%ff@proxy.test', 'http://***@proxy.test'],
+  ['proxy.test:8080', 'proxy.test:8080'],
+  ['socks5h://me:secret@p.test:1', 'socks5h://***@p.test:1'],
+  ['ftp://p.test:1', 'ftp://p.test:1'],
+  ['xhttp://p.test:1', 'xhttp://p.test:1'],
 ];
 
 test.each(badProxies)(
   'the proxy %s is refused before anything is sent, but not for loopback',
-  async (address, shown, message) => {
+  async (address, shown) => {
     const { send } = await transportOf({ env: { HTTP_PROXY: address } });
     await expect(send('http://service.test/')).rejects.toMatchObject({
       code: 'usage',
-      message: `HTTP_PROXY "${shown}": ${message}`,
+      message: `HTTP_PROXY "${shown}": must be an http, https or socks5 address such as http://proxy.example.com:8080`,
     });
     const port = await openPort(createServer(echo));
     expect((await send(`http://127.0.0.1:${port}/`)).text).toBe('GET / ""');
