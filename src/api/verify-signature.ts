@@ -1,5 +1,5 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { hashMessage, recoverMessageAddress } from 'viem/utils';
+import { recoverMessageAddress } from 'viem/utils';
 import { SotraError } from '../errors.ts';
 import { decodeBase58, decodeHex, encodeHex, isEvmAddress, isSolanaAddress, plainAddress } from './address.ts';
 import { findFamily } from './chain.ts';
@@ -141,27 +141,9 @@ export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publi
   return fits ? undefined : 'over this text it is not the signature of the signer';
 }
 
-/** The digest of a message by EIP-191, which a key signs. */
-export function personalDigest(message: Uint8Array): Uint8Array {
-  return hashMessage({ raw: message }, 'bytes');
-}
-
 /** A signature over 64 bytes as bytes: given so, or as base58, base64 or hex. Errors: `signing-key` for anything else. */
 export function readSignatureBytes(given: Uint8Array | string): Uint8Array {
   const bytes = typeof given === 'string' ? decodeSignature(given) : given;
   if (bytes?.length === 64) return bytes;
   throw new SotraError('signing-key', 'the signer gave no signature of 64 bytes');
-}
-
-/**
- * An EVM signature that ends with its recovery byte, which is found for one of 64 bytes; s is put into its lower half, as what signs
- * digests may leave it in the upper.
- */
-export async function withRecoveryByte(signature: string, claim: Omit<SignatureClaim, 'signature'>): Promise<string> {
-  if (!/^0x[0-9a-fA-F]{128}$/.test(signature)) return signature;
-  const given = BigInt(`0x${signature.slice(66)}`);
-  const lower = given > order / 2n ? order - given : given;
-  const half = signature.slice(0, 66) + lower.toString(16).padStart(64, '0');
-  const { valid } = await verifyEvm({ ...claim, signature: `${half}1c` });
-  return valid ? `${half}1c` : `${half}1b`;
 }

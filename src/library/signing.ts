@@ -8,13 +8,7 @@ import {
   type TextFields,
   type TextForm,
 } from '../api/signed-text.ts';
-import {
-  personalDigest,
-  readSignatureBytes,
-  type Verdict,
-  verifySignature,
-  withRecoveryByte,
-} from '../api/verify-signature.ts';
+import { readSignatureBytes, type Verdict, verifySignature } from '../api/verify-signature.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { solanaKey } from '../keys/solana-key.ts';
 
@@ -50,11 +44,8 @@ export interface SeedSigner {
 /** A wallet or a module that keeps its key. */
 export interface BytesSigner {
   address: string;
-  /**
-   * The signature over the bytes of the text, as bytes or text. For EVM chains by EIP-191 (`personal_sign`): 65 bytes, or 64, and the
-   * last byte is found here; a signer of digests takes `digest`. For solana 64 bytes of ed25519.
-   */
-  sign: (bytes: Uint8Array, more: { digest: Uint8Array }) => Promise<Uint8Array | string> | Uint8Array | string;
+  /** The signature over the bytes of the text, as bytes or text: for EVM chains 65 bytes by EIP-191 (`personal_sign`), for solana 64 of ed25519. */
+  sign: (bytes: Uint8Array) => Promise<Uint8Array | string> | Uint8Array | string;
 }
 
 /**
@@ -125,8 +116,7 @@ async function signWith(
     if (isSolana) throw usageError('signer: signMessage signs by EIP-191; for solana give a seed or sign(bytes)');
     return { address, signature: await signer.signMessage({ message }) };
   }
-  const given = await signer.sign(bytes, { digest: isSolana ? bytes : personalDigest(bytes) });
+  const given = await signer.sign(bytes);
   if (isSolana) return { address, signature: encodeBase58(readSignatureBytes(given)) };
-  const signature = typeof given === 'string' ? given : `0x${encodeHex(given)}`;
-  return { address, signature: await withRecoveryByte(signature, { message, signerAddress: address, chain }) };
+  return { address, signature: typeof given === 'string' ? given : `0x${encodeHex(given)}` };
 }

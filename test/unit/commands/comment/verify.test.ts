@@ -1,14 +1,9 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { type Hex, hashMessage, keccak256, toBytes } from 'viem';
-import { privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
+import { publicKeyToAddress } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../../../../src/api/address.ts';
-import {
-  readSignatureBytes,
-  recoverAddress,
-  verifySignature,
-  withRecoveryByte,
-} from '../../../../src/api/verify-signature.ts';
+import { readSignatureBytes, recoverAddress } from '../../../../src/api/verify-signature.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 /** The x of the curve's base point; its y is even. */
@@ -62,63 +57,6 @@ test('a signature whose key would be the point at infinity recovers to no key', 
   const message = ['gm0', 'gm1', 'gm2', 'gm3', 'gm4', 'gm5'].find((text) => digestOf(text) < order / 2n) ?? '';
   const signature = evmHex(baseX, digestOf(message));
   expect(await recoverAddress(message, signature)).toEqual({ ok: false, problem: 'it recovers to no key' });
-});
-
-const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);
-const claimOf = (message: string, signerAddress: string = account.address) => ({
-  chain: 'base',
-  message,
-  signerAddress,
-});
-const otherS = (signature: string) =>
-  `0x${signature.slice(2, 66)}${(order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')}`;
-
-test('the recovery byte of 64 bytes is found, whichever it is', async () => {
-  const ends: string[] = [];
-  for (const message of ['gm', 'gm 1', 'gm 2', 'gm 3', 'gm 4', 'gm 5', 'gm 6', 'gm 7']) {
-    const whole = await account.signMessage({ message });
-    ends.push(whole.slice(-2));
-    expect(await withRecoveryByte(whole.slice(0, 130), claimOf(message))).toBe(whole);
-    // The same signature with s in the upper half is that of the other recovery byte.
-    expect(await withRecoveryByte(otherS(whole), claimOf(message))).toBe(whole);
-  }
-  expect([...new Set(ends)].sort()).toEqual(['1b', '1c']);
-});
-
-test('a signature that has its recovery byte, or is no hex of 64 bytes, stays as it is', async () => {
-  const whole = await account.signMessage({ message: 'gm' });
-  const half = whole.slice(0, 130);
-  for (const signature of [
-    whole,
-    half.slice(2),
-    half.slice(0, -1),
-    `${half.slice(0, -1)}g`,
-    `a${half}`,
-    `${half}0`,
-    '',
-    '0x',
-  ])
-    expect(await withRecoveryByte(signature, claimOf('gm'))).toBe(signature);
-});
-
-test('64 bytes of another signer get a recovery byte too, so that they are refused for the signer', async () => {
-  const whole = await account.signMessage({ message: 'gm' });
-  const claim = claimOf('gm', `0x${'1'.repeat(40)}`);
-  const signature = await withRecoveryByte(whole.slice(0, 130), claim);
-  expect(signature).toBe(`${whole.slice(0, 130)}1b`);
-  expect(await verifySignature({ ...claim, signature })).toMatchObject({
-    valid: false,
-    reason: expect.stringContaining('over this text it is the signature of 0x'),
-  });
-});
-
-test('an s in the middle of its range is not turned over', async () => {
-  const half = order / 2n;
-  const r = `0x${'0'.repeat(63)}1`;
-  const word = (value: bigint) => value.toString(16).padStart(64, '0');
-  const found = async (s: bigint) => (await withRecoveryByte(`${r}${word(s)}`, claimOf('gm'))).slice(66, 130);
-  expect([await found(half), await found(half + 1n)]).toEqual([word(half), word(half)]);
-  expect(await found(order - 1n)).toBe(word(1n));
 });
 
 const bytes = Uint8Array.from({ length: 64 }, (_, index) => 255 - index);
