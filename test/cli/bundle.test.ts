@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
@@ -50,19 +50,6 @@ test('a bundle holds version, settings, doctor, wire names and failed calls with
     { response: { content: { text: '{"error":"no, ***"}' } } },
     { request: { postData: { text: '{"signature":"***"}' } } },
   ]);
-});
-
-test('only a file that is there is asked about', async () => {
-  const { env, out } = await user();
-  writeFileSync(out, 'old');
-  const refused = await run(`--context staging bundle --out ${out}`, { env });
-  const no = await run(`--context staging bundle --out ${out}`, { env, answers: ['no'] });
-  expect([refused.code, no.code, readFileSync(out, 'utf8')]).toEqual([2, 2, 'old']);
-  expect(no.err).toContain(`Replace ${out} (--out)? [y/N] `);
-  expect((await run(`--context staging bundle --out ${out}`, { env, answers: ['y'] })).code).toBe(0);
-  expect((await run(`--context staging bundle --out ${out} --yes`, { env })).code).toBe(0);
-  expect((await run(`--context staging bundle --out ${out}.new --dry-run`, { env })).code).toBe(0);
-  expect(existsSync(`${out}.new`)).toBe(false);
 });
 
 test('keys and secrets of webhooks are hidden everywhere, as a name in the settings too', async () => {

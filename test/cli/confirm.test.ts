@@ -51,6 +51,17 @@ const deeds: readonly [
     ({ service }) => service.requests.length > 0,
   ],
   [
+    ['profile', 'set-name', 'ext:1', '--clear'],
+    'Remove the name and avatar of ext:1 at your partner? [y/N] ',
+    ({ service }) => service.requests.length > 0,
+  ],
+  [
+    ['profile', 'set-name', 'ext:1', '--clear-avatar'],
+    'Remove the avatar of ext:1 at your partner? [y/N] ',
+    ({ service }) => service.requests.length > 0,
+  ],
+  [['request', 'DELETE', '/v1/x'], 'Send DELETE /v1/x? [y/N] ', ({ service }) => service.requests.length > 0],
+  [
     ['auth', 'logout', '--context', 'staging'],
     'Remove the API key of context staging? [y/N] ',
     ({ folder }) => !readFileSync(join(folder, 'config.json'), 'utf8').includes('a-stored-key'),
@@ -83,6 +94,11 @@ const deeds: readonly [
     [...sign, '--out', 'FOLDER/taken'],
     'Replace FOLDER/taken (--out)? [y/N] ',
     ({ folder }) => readFileSync(join(folder, 'taken'), 'utf8') !== 'what was there',
+  ],
+  [
+    ['bundle', '--out', 'FOLDER/taken'],
+    'Replace FOLDER/taken (--out)? [y/N] ',
+    ({ folder }) => readFileSync(join(folder, 'taken'), 'utf8').includes('"sotra"'),
   ],
 ];
 

@@ -69,16 +69,6 @@ test('a preset fills in what no flag names', async () => {
   });
 });
 
-test('the wire names of a context are sent', async () => {
-  const service = await answering({ traders: [] });
-  const { env } = settings();
-  await run(['context', 'set', 'own', '--base-url', service.url, '--wire', '{"leaderboard.list.limit":"count"}'], {
-    env,
-  });
-  await run('leaderboard list --limit 7', { env: { ...env, SOTRA_API_KEY: 'k' } });
-  expect(service.requests[0]?.url).toBe('/v2/leaderboard?count=7');
-});
-
 test('context list names the presets and the stored contexts, without a key', async () => {
   const contexts = { live: { baseUrl: 'https://live.example.com', apiKey: 'very-secret-key-9876' } };
   const { env } = settings({ current: 'live', contexts });

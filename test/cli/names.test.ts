@@ -31,18 +31,6 @@ test('nothing to change is wrong use', async () => {
   ]);
 });
 
-test('a name or an avatar is not removed without a question', async () => {
-  const service = await answering({});
-  for (const [flag, what] of [
-    ['--clear', 'name and avatar'],
-    ['--clear-avatar', 'avatar'],
-  ]) {
-    const { code, err } = await run(`profile set-name ext:u1 ${flag}`, { env: service.env });
-    expect([code, err]).toEqual([2, expect.stringContaining(`remove the ${what} of ext:u1 at your partner`)]);
-  }
-  expect(service.requests).toEqual([]);
-});
-
 test('null is a name as any other', async () => {
   const service = await answering({});
   await run(`profile set-name ${wallet} --name null`, { env: service.env });
@@ -91,49 +79,6 @@ test('a name is unique per partner whatever its case; each partner has its own s
   expect(taken).toMatchObject({ code: 6, err: expect.stringContaining('another profile has it') });
   expect(await put(wallet, { name: null })).toMatchObject({ status: 200 });
   expect(await put(other, { name: 'moon_cat' })).toMatchObject({ status: 200 });
-});
-
-test('the answer is the profile without metrics and status', async () => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const path = `/v1/profiles/${wallet}/name`;
-  for (const { body } of [
-    await ask(service, 'PUT', path, json({ name: 'moon_cat' })),
-    await ask(service, 'DELETE', path),
-  ]) {
-    expect(body).toMatchObject({ addresses: [wallet.toLowerCase()] });
-    expect(body).not.toHaveProperty('metrics');
-    expect(body).not.toHaveProperty('status');
-  }
-});
-
-test.each([
-  ['a name of two letters', { name: 'ab' }, 400, /^name "ab": must be 3 to 18 letters, digits or underscores/],
-  ['a name that is no text', { name: 7 }, 400, /^name 7: must be /],
-  ['an avatar that is no address', { avatarUrl: 'x' }, 400, /^avatarUrl "x": must be an http or https address/],
-  ['an avatar without a name', { avatarUrl: 'https://a.example/c.png' }, 400, /^avatarUrl .*requires a name/],
-  ['an avatar as the name goes', { name: null, avatarUrl: 'https://a.example/c.png' }, 400, /^avatarUrl .*requires/],
-  ['a body that is an array', [], 400, /^body must be a JSON object$/],
-])('the sandbox refuses %s', async (_, body, status, message) => {
-  const service = await serveSandbox({ kind: 'empty' });
-  expect(await ask(service, 'PUT', `/v1/profiles/${wallet}/name`, json(body))).toEqual({
-    status,
-    body: { error: expect.stringMatching(message) },
-  });
-});
-
-test('a body over 5 MB is 413, broken JSON 400, an unknown profile 404, no key 401', async () => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const path = `/v1/profiles/${wallet}/name`;
-  const huge = await ask(service, 'PUT', path, json({ name: 'x'.repeat(5 * 1024 * 1024) }));
-  expect(huge).toEqual({ status: 413, body: { error: 'body is larger than 5 MB' } });
-  expect(await ask(service, 'PUT', path, { body: '{"name":' })).toEqual({
-    status: 400,
-    body: { error: 'body is not JSON' },
-  });
-  const nobody = '/v1/profiles/3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11/name';
-  expect(await ask(service, 'PUT', nobody, json({ name: 'moon_cat' }))).toMatchObject({ status: 404 });
-  expect(await ask(service, 'DELETE', nobody)).toMatchObject({ status: 404 });
-  expect(await ask(service, 'DELETE', path, { key: null })).toMatchObject({ status: 401 });
 });
 
 test('naming or following a wallet nobody has seen starts its tracking: unnamed, backfilling, then active', async () => {

@@ -57,31 +57,10 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('a body file that is not there is exit 3, and the service is not asked', async () => {
-  const service = await answering({});
-  expect(await run('request POST /v1/x -d @/no/such/file', { env: service.env })).toMatchObject({ code: 3, out: '' });
-  expect(service.requests).toEqual([]);
-});
-
 test('a whole address of the service itself is taken as it is', async () => {
   const service = await answering({ a: 1 });
   expect(await run(`request GET ${service.url}/v1/x?y=1 -q z=2`, { env: service.env })).toMatchObject({ code: 0 });
   expect(service.requests.map(({ url }) => url)).toEqual(['/v1/x?y=1&z=2']);
-});
-
-test('a DELETE needs --yes, as it cannot be undone; a dry run of it does not', async () => {
-  const service = await answering({});
-  const refused = await run('request DELETE /v1/x', { env: service.env });
-  expect(refused).toMatchObject({
-    code: 2,
-    out: '',
-    err: expect.stringContaining('cannot ask whether to send DELETE /v1/x'),
-  });
-  expect(await run('request DELETE /v1/x --curl', { env: service.env })).toMatchObject({ code: 0 });
-  expect(service.requests).toEqual([]);
-  expect(await run('request DELETE /v1/x --yes', { env: service.env })).toMatchObject({ code: 0 });
-  expect(await run('request PUT /v1/x', { env: service.env })).toMatchObject({ code: 0 });
-  expect(service.requests.map(({ method }) => method)).toEqual(['DELETE', 'PUT']);
 });
 
 test('--paginate follows links both ways, and never to another origin', async () => {

@@ -63,6 +63,11 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
     'profile get nobody',
     '<identifier> nobody: must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
   ],
+  [`follow add ${wallet}`, "missing required argument 'target'"],
+  [`follow add ${wallet} ext:a 0x12`, '<target...> 0x12: has 2 hex digits, 40 are needed'],
+  [`follow add ${wallet} ext:a ${wallet.toUpperCase().replace('X', 'x')}`, undefined, 'Omit this target.'],
+  ['profile follows ext:a --limit 101', '--limit 101: must be a whole number from 1 to 100'],
+  ['profile followers 0x12', '<identifier> 0x12: has 2 hex digits, 40 are needed'],
   ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
   ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean leaderboard?'],
   ['context sett own', "unknown command 'sett'", 'Did you mean set?'],
@@ -126,24 +131,4 @@ test.each([
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toContain(message);
   expect(err).not.toContain('secret');
-});
-
-test('with --json an error is one JSON object on stderr and stdout stays empty', async () => {
-  const { code, out, err } = await run('leaderboard list --limit 0 --json');
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(JSON.parse(err)).toEqual({
-    error: {
-      code: 'usage',
-      message: '--limit 0: must be a whole number from 1 to 250',
-      hint: null,
-      status: null,
-      exitCode: 2,
-      requestId: null,
-    },
-  });
-  const both = await run('leaderboard list --json --format csv');
-  expect([both.code, JSON.parse(both.err).error.message]).toEqual([
-    2,
-    "option '--json' cannot be used with option '--format csv'",
-  ]);
 });

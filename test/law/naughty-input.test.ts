@@ -62,51 +62,6 @@ test('odd text anywhere in a command line is accepted or refused, and no message
     }
 });
 
-/** Commands with a word X that becomes a segment of the path, and the form of that path. */
-const inPaths: readonly (readonly [argv: string, path: RegExp])[] = [
-  ['webhook delete X --yes', /^\/v1\/webhooks\/feed(\/[^/]{2,})?$/],
-  ['webhook validate X', /^\/v1\/webhooks\/feed\/[^/]{2,}\/validate$/],
-  ['webhook add-addresses X --wallet-addresses ext:a', /^\/v1\/webhooks\/feed\/[^/]{2,}$/],
-  ['webhook sync X --wallet-addresses ext:a', /^\/v1\/webhooks\/feed(\/[^/]{2,})?$/],
-  ['position get X', /^\/v1\/positions?\/[^/]{2,}$/],
-  ['comment copy X', /^\/v1\/swap-comment\/[^/]{2,}\/copyswap$/],
-  ['profile get X', /^\/v1\/(addresses|profiles)\/[^/]{2,}\/profile$/],
-  ['profile followers X', /^\/v1\/(addresses|profiles)\/[^/]{2,}\/followers$/],
-  ['profile delete-name X --yes', /^\/v1\/(addresses|profiles)\/[^/]{2,}\/name$/],
-  ['follow add X ext:a', /^\/v1\/addresses\/[^/]{2,}\/follow$/],
-  ['token comments base X', /^\/v1\/tokens\/base\/[^/]{2,}\/comments$/],
-  ['request DELETE /v1/webhooks/feed/X --yes', /^\/v1\/webhooks\/feed\//],
-];
-const dots = [
-  '.',
-  '..',
-  '%2e',
-  '%2E%2e',
-  '.%2e',
-  '',
-  ' ',
-  './',
-  '../',
-  '..\\',
-  '\t..',
-  '..\n',
-  '/..',
-  'a/../..',
-  '..;',
-];
-
-test('dots in a segment of a path do not change where a request is sent', async () => {
-  const service = await answering({});
-  for (const [argv, path] of inPaths)
-    for (const dot of dots) {
-      const typed = argv.split(' ').map((word) => word.replace('X', () => dot));
-      await run(typed, { env: service.env, skipWaits: true });
-      const paths = service.requests.splice(0).map(({ url }) => url.split('?')[0] ?? '');
-      const escaped = paths.filter((each) => !path.test(each) || /\/(?:\.|%2e)+(?:\/|$)/i.test(each));
-      expect([argv, dot, escaped]).toEqual([argv, dot, []]);
-    }
-});
-
 test('each odd line of a file is accepted unchanged or refused by its number, and the file stays', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'file');

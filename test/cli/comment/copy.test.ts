@@ -54,22 +54,10 @@ test('what cannot be tracked is refused before anything is sent', async () => {
   expect(service.requests).toEqual([]);
 });
 
-test('7d becomes the moment seven days from now', async () => {
-  const service = await answering({ intentIds: ['x'] });
-  const words = `comment copy ${uid} --token ETH --chain hyperliquid --actor-address ${copier} --track-exit-until 7d`;
-  expect((await run(words, { env: service.env, now: 1_800_000_000_000 })).code).toBe(0);
-  expect(JSON.parse(service.requests[0]?.body ?? '')).toEqual({
-    tokenAddress: 'ETH',
-    chain: 'hyperliquid',
-    actorAddress: copier,
-    trackExitUntil: '2027-01-22T08:00:00.000Z',
-  });
-});
-
 test.each([
   ['2027-01-20T08:00:00', '2027-01-20T08:00:00.000Z'],
   ['2027-01-20T08:00+02:00', '2027-01-20T06:00:00.000Z'],
-  ['12h', '2027-01-15T20:00:00.000Z'],
+  ['7d', '2027-01-22T08:00:00.000Z'],
 ])('exits are tracked until %s in UTC, whatever the zone of the machine', async (typed, sent) => {
   const zone = process.env['TZ'];
   onTestFinished(() => {
@@ -80,7 +68,12 @@ test.each([
   const service = await answering({ intentIds: ['x'] });
   const words = `comment copy ${uid} --token ETH --chain hyperliquid --actor-address ${copier} --track-exit-until`;
   expect((await run([...words.split(' '), typed], { env: service.env, now: 1_800_000_000_000 })).code).toBe(0);
-  expect(JSON.parse(service.requests[0]?.body ?? '').trackExitUntil).toBe(sent);
+  expect(JSON.parse(service.requests[0]?.body ?? '')).toEqual({
+    tokenAddress: 'ETH',
+    chain: 'hyperliquid',
+    actorAddress: copier,
+    trackExitUntil: sent,
+  });
 });
 
 test('an intent for an unknown comment is 404, one for another token 400', async () => {

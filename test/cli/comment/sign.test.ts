@@ -5,7 +5,7 @@ import { withSigner } from '../../../src/commands/comment/sign.ts';
 import { checkStatedAddress } from '../../../src/keys/open-key.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, recode, solanaTrader, swaps } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../support/traders.ts';
 
 const name = ['--service-name', 'Example'];
 const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm', ...name];
@@ -148,19 +148,6 @@ test('a typed signature is judged by the text that the flags make: yes with whos
   );
 });
 
-test('the encoding of a Solana signature is told from it, typed or in a file', async () => {
-  const file = join(temporaryFolder(), 'signed.json');
-  await sign([...solana, ...bySolana, '--out', file]);
-  const signed = JSON.parse(readFileSync(file, 'utf8'));
-  const hex = recode(signed.signature, 'hex');
-  writeFileSync(file, JSON.stringify({ ...signed, signature: hex }));
-  for (const words of [
-    [...solana, '--signature', hex, '--signer', solanaTrader.address],
-    ['--signed', file],
-  ])
-    expect((await verify([...words, '--json'])).out).toContain('"valid": true');
-});
-
 test('a signed file is held to its own form, or to the one that is asked for', async () => {
   const file = join(temporaryFolder(), 'signed.json');
   await sign([...base, ...byEvm, '--layout', 'blank-line', '--out', file]);
@@ -193,16 +180,6 @@ test('the address that must come out is compared as its chain does: EVM in any l
     out: '',
     err: `error: the key belongs to ${solanaTrader.address}, not to ${other}\nhint: Give the key of that address, or omit --signer.\n`,
   });
-});
-
-test.each([
-  [undefined, evmTrader.address],
-  ['0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', evmTrader.address],
-  ['7e5f4552091a69125d5dfcb7b8c2659029395bdf', evmTrader.address],
-  ['0x7e5f4552091a69125d5dfcb7b8c2659029395bdf', evmTrader.address],
-  [solanaTrader.address, solanaTrader.address],
-])('a keystore that says %s has the key of %s', (stated, address) => {
-  expect(() => checkStatedAddress({ statedAddress: stated } as never, address)).not.toThrow();
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeKey } from '../../../src/keys/keystore.ts';
@@ -146,21 +146,4 @@ test.each(refusals)('comment sign %s (%j) ends with %i: %s', async (flags, optio
   expect(lines.find((line) => line.includes('error: '))).toContain(`error: ${message}`);
   expect(outcome.err).toContain(hint);
   expect(outcome.err).not.toContain(evmTrader.key);
-});
-
-test('a key file that others may read is warned of, one of its owner alone is not', async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'key');
-  for (const [mode, warns] of [
-    [0o600, false],
-    [0o640, true],
-    [0o604, true],
-    [0o700, false],
-  ] as const) {
-    writeFileSync(file, evmTrader.key);
-    chmodSync(file, mode);
-    const { err } = await sign(`--key-file ${file}`);
-    expect([mode, err.includes('can be read by other users on this machine')]).toEqual([mode, warns]);
-  }
-  expect(existsSync(file)).toBe(true);
 });

@@ -169,21 +169,6 @@ test('damaged and foreign key files are refused without showing their content', 
   expect((await run(['comment', 'sign', ...evmFields, '--key-file', join(folder, 'none')], { env })).code).toBe(3);
 });
 
-test('a keystore that asks for more memory than is sane, or names another address, is refused', async () => {
-  const { folder, env, keys } = place();
-  await run(['key', 'import', 'k', '--key-file', keys.evm, '--password-file', keys.password], { env });
-  const sealed = JSON.parse(readFileSync(join(folder, 'config', 'keys', 'k.json'), 'utf8'));
-  const file = join(folder, 'store.json');
-  const sign = ['comment', 'sign', ...evmFields, '--key-file', file, '--password-file', keys.password];
-  const greedy = { ...sealed, crypto: { ...sealed.crypto, kdfparams: { ...sealed.crypto.kdfparams, n: 2 ** 30 } } };
-  writeFileSync(file, JSON.stringify(greedy), { mode: 0o600 });
-  const refused = await run(sign, { env });
-  expect([refused.code, refused.err.includes('too much memory or work')]).toEqual([11, true]);
-  writeFileSync(file, JSON.stringify({ ...sealed, address: degen.slice(2) }));
-  const other = await run(sign, { env });
-  expect([other.code, other.err.includes(`its key belongs to ${evmTrader.address}`)]).toEqual([11, true]);
-});
-
 test('a file with a password or a secret that others may read is used with a warning, once', async () => {
   const { env, keys } = place();
   const warning = (file: string) => `warning: ${file} can be read by other users on this machine: chmod 600 ${file}\n`;

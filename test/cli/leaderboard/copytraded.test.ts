@@ -87,23 +87,6 @@ test('people see the board, its period and the place asked for', async () => {
   expect(err).toContain(`${nobody} is not on it.`);
 });
 
-test('the sandbox refuses wrong input by name, and a missing key', async () => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const path = '/v2/leaderboard/copytraded';
-  for (const [query, message] of [
-    ['limit=0', /^limit 0: must be a whole number from 1 to 250/],
-    ['limit=ten', /^limit "ten": must be a whole number/],
-    ['chains=zora', /^chains .*must be one of base, solana, ethereum, hyperliquid/],
-    ['address=me', /^address "me": must be a profile UUID/],
-  ] as const)
-    expect(await ask(service, 'GET', `${path}?${query}`)).toEqual({
-      status: 400,
-      body: { error: expect.stringMatching(message) },
-    });
-  expect(await ask(service, 'GET', path, { key: null })).toMatchObject({ status: 401 });
-  expect(await ask(service, 'GET', path)).toMatchObject({ status: 200, body: { traders: [], ranking: null } });
-});
-
 test('the old sections warn once and name the command that takes their place', async () => {
   const service = await answering({ sections: [] });
   const { code, err } = await run('leaderboard sections --sections chain-solana', { env: service.env });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { ask, serveSandbox } from '../../support/served.ts';
+import { serveSandbox } from '../../support/served.ts';
 
 const wallet = (place: number) => `0x${place.toString(16).padStart(40, '0')}`;
 const star = wallet(0xfff);
@@ -28,52 +28,12 @@ test('followers come page by page, latest first, and --all walks every page once
   expect(some.err).toContain('There is more: stopped after 5 items (--max).');
 });
 
-test('a list carries profiles without metrics and status, and each partner sees its own graph', async () => {
-  const service = await serveSandbox({ kind: 'empty' });
-  await run(['follow', 'add', wallet(1), star], { env: service.envA });
-  const { body } = await ask(service, 'GET', `/v1/addresses/${wallet(1)}/follows`);
-  expect(body).toMatchObject({ items: [{ addresses: [star], name: expect.any(String) }], cursor: null });
-  const item = (body as { items: Record<string, unknown>[] }).items[0] ?? {};
-  expect([Object.hasOwn(item, 'metrics'), Object.hasOwn(item, 'status')]).toEqual([false, false]);
-  expect(await ask(service, 'GET', `/v1/addresses/${wallet(1)}/follows`, { key: service.keyB })).toEqual({
-    status: 200,
-    body: { items: [], cursor: null },
-  });
-});
-
-test('the sandbox refuses cursors that it did not give, limits out of range, unknown profiles and missing keys', async () => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const path = `/v1/addresses/${star}/followers`;
-  for (const cursor of ['abc', 'MTIz', 'MTIzOmFi', '%20', Buffer.from('9:zz').toString('base64url')]) {
-    const { status, body } = await ask(service, 'GET', `${path}?cursor=${cursor}`);
-    expect([cursor, status]).toEqual([cursor, 400]);
-    expect(body).toEqual({ error: expect.stringMatching(/^cursor /) });
-  }
-  expect(await ask(service, 'GET', `${path}?limit=101`)).toEqual({
-    status: 400,
-    body: { error: 'limit 101: must be a whole number from 1 to 100' },
-  });
-  const unknown = '/v1/addresses/3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11/follows';
-  expect(await ask(service, 'GET', unknown)).toEqual({
-    status: 404,
-    body: { error: 'profile 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 does not exist' },
-  });
-  expect(await ask(service, 'GET', path, { key: null })).toMatchObject({ status: 401 });
-  expect(await ask(service, 'GET', path, { key: 'nobodys' })).toMatchObject({ status: 401 });
-});
-
-test('a limit above 100 and text that is no identifier are refused before any request', async () => {
-  const service = await answering({ items: [], cursor: null });
-  const tooMany = await run(`profile follows ${star} --limit 101`, { env: service.env });
-  expect(tooMany).toMatchObject({ code: 2, out: '' });
-  expect(tooMany.err).toContain('--limit 101: must be a whole number from 1 to 100');
-  const nobody = await run('profile followers 0x12', { env: service.env });
-  expect(nobody.code).toBe(2);
-  expect(nobody.err).toContain('<identifier> 0x12: has 2 hex digits, 40 are needed');
+test('of eleven viewers the last is not sent, with a warning', async () => {
+  const service = await answering({});
   const viewers = Array.from({ length: 11 }, (_, place) => wallet(place)).join(',');
-  const eleven = await run(`profile get ${star} --viewer-addresses ${viewers}`, { env: service.env });
+  const { err } = await run(`profile get ${star} --viewer-addresses ${viewers}`, { env: service.env });
   expect(service.requests).toHaveLength(1);
-  expect(eleven.err).toContain('--viewer-addresses: the service uses the first 10 only; 1 of 11 are not sent');
+  expect(err).toContain('--viewer-addresses: the service uses the first 10 only; 1 of 11 are not sent');
 });
 
 test('people see who follows whom at a glance, and that nobody does', async () => {
@@ -86,4 +46,12 @@ test('people see who follows whom at a glance, and that nobody does', async () =
   const none = await run(`--sandbox profile followers ${star}`, { env, tty: 80 });
   expect(none).toMatchObject({ code: 0, out: '' });
   expect(none.err).toContain('No followers at this partner.');
+});
+
+test('named columns come without the tables below', async () => {
+  const argv = '--sandbox profile get 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+  const whole = await run(argv, { tty: 80 });
+  expect(whole.out).toContain('\nTrading\n');
+  const named = await run(`${argv} --columns name,isFollowedByUser`, { tty: 80 });
+  expect(named.out).toBe('Name      0xb7b6…17b2\nFollowed  –\n');
 });

@@ -13,7 +13,22 @@ test.each<[field: string, method: string, path: string, body?: string]>([
   ['destinationUrl', 'POST', '/v1/webhooks/feed', `{"destinationUrl":"ftp://x","walletAddresses":["${cat}"]}`],
   ['name', 'PUT', `/v1/profiles/${cat}/name`, '{"name":"no"}'],
   ['transactionHash', 'POST', '/v1/swap-comments', '{}'],
+  ['name', 'PUT', `/v1/profiles/${cat}/name`, '{"name":7}'],
+  ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"name":"moon_cat","avatarUrl":"x"}'],
+  ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"avatarUrl":"https://a.example/c.png"}'],
+  ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"name":null,"avatarUrl":"https://a.example/c.png"}'],
   ['body', 'PUT', `/v1/profiles/${cat}/name`, '{"name":'],
+  ['body', 'PUT', `/v1/profiles/${cat}/name`, '[]'],
+  ['addressOrUid', 'PUT', '/v1/addresses/me/follow', `{"targets":["${cat}"]}`],
+  ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{}'],
+  ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{"targets":[]}'],
+  ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{"targets":["0x12"]}'],
+  ['targets', 'PUT', `/v1/addresses/${cat}/follow`, `{"targets":["ext:a","${cat}"]}`],
+  ['cursor', 'GET', `/v1/addresses/${cat}/followers?cursor=MTIzOmFi`],
+  ['limit', 'GET', `/v1/addresses/${cat}/followers?limit=101`],
+  ['limit', 'GET', '/v2/leaderboard/copytraded?limit=ten'],
+  ['chains', 'GET', '/v2/leaderboard/copytraded?chains=zora'],
+  ['address', 'GET', '/v2/leaderboard/copytraded?address=me'],
 ])('a %s that the document does not allow is 400 by its name: %s %s', async (field, method, path, body) => {
   const answer = await ask(await serveSandbox({ kind: 'empty' }), method, path, body === undefined ? {} : { body });
   expect(answer).toEqual({ status: 400, body: { error: expect.stringMatching(new RegExp(`^${field}\\b`)) } });
@@ -34,6 +49,10 @@ test('a request without a key, and with one that nobody knows, is 401', async ()
 
 test.each<[method: string, path: string, body?: string]>([
   ['GET', `/v1/addresses/${nobody}/profile`],
+  ['GET', `/v1/addresses/${nobody}/follows`],
+  ['PUT', `/v1/addresses/${cat}/follow`, `{"targets":["${nobody}"]}`],
+  ['PUT', `/v1/profiles/${nobody}/name`, '{"name":"moon_cat"}'],
+  ['DELETE', `/v1/profiles/${nobody}/name`],
   ['GET', `/v1/position/${nobody}`],
   ['POST', `/v1/swap-comment/${nobody}/copyswap`, `{"tokenAddress":"${cat}","chain":"base","actorAddress":"${cat}"}`],
   ['PUT', `/v1/webhooks/feed/${nobody}`, `{"walletAddresses":["${cat}"]}`],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plainAddress } from '../../../../src/api/address.ts';
 import type { Chain } from '../../../../src/api/chain.ts';
-import { commentProblem, fieldProblem, isServiceName, normalizeSignature } from '../../../../src/api/signed-text.ts';
+import { fieldProblem, isServiceName, normalizeSignature } from '../../../../src/api/signed-text.ts';
 import { ed25519Problem, verifySignature } from '../../../../src/api/verify-signature.ts';
 import type { SignedComment } from '../../../../src/commands/comment/read-comment.ts';
 import { makeSignedComment } from '../../../../src/commands/comment/sign.ts';
@@ -97,17 +97,6 @@ test.each(signatures)('on %s the signature %s is sent as %s', (chain, signature,
 test('a service is named by one line that can be seen', () => {
   const names = ['Example', 'My Service', '', ' x', 'x ', 'a\nb', 'a\u200bb'];
   expect(names.map(isServiceName)).toEqual([true, true, false, false, false, false, false]);
-});
-
-test('a comment has 9999 characters at most, and is not shown where it is wrong', () => {
-  const problem = (commentText: string, tokenAddress = degen) =>
-    commentProblem({ chain: 'base', transactionHash: hash, tokenAddress, commentText });
-  expect(problem('\u{1F600}'.repeat(4999))).toBeUndefined();
-  expect(problem('\u{1F600}'.repeat(5000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
-  expect(problem('x'.repeat(10_000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
-  expect(problem('secret \ud800')).toBe('commentText holds half of a character (a lone surrogate)');
-  expect(problem('secret \0')).toBe('commentText holds a NUL character');
-  expect(problem('x', '0x12')).toBe('tokenAddress 0x12: a token on base is 0x and 40 hex digits');
 });
 
 const evmKey = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
