@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answering, run, stub } from '../support/harness.ts';
+import { serveSandbox } from '../support/served.ts';
 
 const address = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const good = {
@@ -157,4 +158,95 @@ test('--strict refuses a value that the document does not list; without --strict
   }
   const good = await run(`--sandbox profile get ${address} --strict`);
   expect([good.code, good.err]).toEqual([0, '']);
+});
+
+const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+
+test.each([
+  `profile positions ${trader} open`,
+  'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53',
+  `feed actor ${trader}`,
+  `token comments base ${degen}`,
+  'leaderboard copytraded',
+])('%s shows times that come in milliseconds as it shows seconds', async (argv) => {
+  const service = await serveSandbox({ now: () => Date.UTC(2026, 10, 20) });
+  const { out: seconds } = await run(`${argv} --json`, { env: service.envA });
+  const millis = seconds.replaceAll(/("\w*(?:timestamp|TradeAt|Unix)": )(\d{10})\b/g, '$1$2000');
+  expect(millis).not.toBe(seconds);
+  const [inSeconds, inMillis] = [await answering(seconds), await answering(millis)];
+  for (const format of ['', '--format csv', '--format tsv']) {
+    const [wanted, shown] = [
+      await run(`${argv} ${format}`, { env: inSeconds.env, tty: 200 }),
+      await run(`${argv} ${format}`, { env: inMillis.env, tty: 200 }),
+    ];
+    expect([shown.code, shown.out, shown.err]).toEqual([0, wanted.out, wanted.err]);
+    expect(shown.out + shown.err).toMatch(format === '' ? /2026-1[01]-\d\d/ : /./);
+  }
+  expect((await run(`${argv} --json`, { env: inMillis.env })).out).toBe(millis);
+});
+
+test('--newer-than compares with times that come in milliseconds', async () => {
+  const card = (itemId: string, timestamp: number) => ({
+    itemId,
+    timestamp,
+    cardLatestTradeAt: timestamp,
+    actor: { type: 'user', address: trader },
+    metadata: { tokenChain: 'base', tokenAddress: degen, tokenSymbol: 'DEGEN', trades: [] },
+    metrics: {},
+  });
+  const items = [card('new', 1_795_218_360_000), card('old', 1_795_218_300_000)];
+  const pagination = { olderItemsURL: null, newerItemsURL: null };
+  const { env } = await answering({ items, pagination });
+  const { out } = await run(`feed actor ${trader} --newer-than 1795218330 --all --format csv --columns itemId`, {
+    env,
+  });
+  expect(out).toBe('itemId\nnew\n');
+});
+
+const rude = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+
+const nsfw = { nsfwImage: false, nsfwText: true };
+const images = { raw: null, xs: null, sm: null };
+const flagged = {
+  id: '2f991d88-4e6a-54f7-b130-a9788a9a06ab',
+  name: 'rude words',
+  images,
+  addresses: [rude],
+  metadata: { twitterHandle: 'rude_handle', pnl30d: 12 },
+  isNSFW: nsfw,
+};
+
+test('names that the service flags as NSFW are hidden from people, and shown with --show-nsfw and to machines', async () => {
+  const clean = { ...flagged, id: '3f991d88-4e6a-54f7-b130-a9788a9a06ab', name: 'kind words', isNSFW: false };
+  const onlyImage = { ...clean, name: 'plain words', isNSFW: { nsfwImage: true, nsfwText: false } };
+  const traders = [flagged, clean, onlyImage].map((profile) => ({ profile, pnl: { total: 1 } }));
+  const { env } = await answering({ traders });
+  const table = await run('leaderboard list', { env, tty: 120 });
+  expect(table.out).toContain('(hidden: NSFW)');
+  expect(table.out).toContain('kind words');
+  expect(table.out).toContain('plain words');
+  const piped = await run('leaderboard list --format table', { env });
+  expect(piped.out).toContain('(hidden: NSFW)');
+  expect(piped.out).not.toContain('rude');
+  expect(table.out).not.toContain('rude');
+  expect((await run('leaderboard list --show-nsfw', { env, tty: 120 })).out).toContain('rude words');
+  for (const format of ['json', 'csv', 'ndjson'])
+    expect((await run(`leaderboard list --format ${format}`, { env })).out).toContain('rude words');
+});
+
+test('a flagged trader is hidden on cards and in comments, handles included', async () => {
+  const profile = await answering(flagged);
+  const argv = `profile get ${rude}`;
+  const got = await run(argv, { env: profile.env, tty: 120 });
+  expect(got.out).toContain('(hidden: NSFW)');
+  expect(got.out).not.toContain('rude');
+  expect((await run(`${argv} --show-nsfw`, { env: profile.env, tty: 120 })).out).toContain('rude');
+  const card = JSON.parse((await run(`--sandbox feed actor ${rude} --limit 1 --json`)).out);
+  const [item] = card.items;
+  const actor = { ...item.actor, name: 'rude words', profile: { ...flagged } };
+  const feed = await answering({ ...card, items: [{ ...item, itemTitle: 'rude words', actor }] });
+  const shown = await run(`feed actor ${rude}`, { env: feed.env, tty: 120 });
+  expect(shown.out).toContain('(hidden: NSFW)');
+  expect(shown.out).not.toContain('rude');
 });

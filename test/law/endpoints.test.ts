@@ -1,12 +1,18 @@
+import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
 import type { Endpoint, Param } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { checkValue, itemOf } from '../../src/api/kind.ts';
 import { decodeRequest, encodeRequest } from '../../src/api/request.ts';
+import { methodName } from '../../src/client/create-client.ts';
+import { openDb } from '../../src/sandbox/db/store.ts';
+import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
+import { ServiceRefusal } from '../../src/sandbox/service/handler.ts';
 import { allRoutes, routesUnder } from '../../src/sandbox/service/routes.ts';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { views } from '../support/outlines.ts';
 import { inTurn, some } from '../support/size.ts';
+import { inputOf, type Witness, witnesses } from '../support/witness.ts';
 
 const all: readonly Endpoint[] = endpoints;
 
@@ -108,4 +114,120 @@ test('every example runs in the sandbox, fits the contract and shows wide, narro
       }
     }
   }
+});
+
+/** The same input, telling which parameters are read by name. A copy of all of them would read none and look like all. */
+function recorded(input: Record<string, unknown>, onRead: (key: string) => void): never {
+  return new Proxy(input, {
+    get: (target, key) => {
+      onRead(String(key));
+      return Reflect.get(target, key);
+    },
+    ownKeys: () => {
+      throw new Error('a handler names each parameter that it reads');
+    },
+  }) as never;
+}
+
+test("every parameter of every endpoint is read by the sandbox's handler", async () => {
+  const db = openDb(':memory:');
+  const nowMs = Date.now();
+  ensureWorld(db, nowMs, 'demo');
+  const unread: string[] = [];
+  const routes = await allRoutes();
+  for (const { endpoint, handle } of routes) {
+    const read = new Set<string>();
+    for (const row of witnesses[endpoint.id] ?? []) {
+      const url = new URL(`http://sandbox.test${row.path}`);
+      const call = { db, nowMs, partner: sandboxPartners[0], url, wire: {}, ignore: () => undefined };
+      try {
+        await handle(
+          recorded(inputOf(endpoint, row), (key) => read.add(key)),
+          call,
+        );
+      } catch (thrown) {
+        if (!(thrown instanceof ServiceRefusal)) throw thrown;
+      }
+    }
+    unread.push(...Object.keys(endpoint.params).flatMap((key) => (read.has(key) ? [] : [`${endpoint.id} ${key}`])));
+  }
+  db.close();
+  expect(routes).toHaveLength(endpoints.length);
+  expect(unread).toEqual([]);
+});
+
+test('every endpoint has a row in the hand-typed table, and no row speaks of another', () => {
+  expect(Object.keys(witnesses).sort()).toEqual(endpoints.map((endpoint) => endpoint.id as string).sort());
+});
+
+/**
+ * What the sandbox understands and no command sends. The interface document does not show the payload of this PUT; that it may move the
+ * destination is inferred, and an upload of many requests must not depend on it.
+ */
+const withoutFlag = ['webhook.add-addresses.destinationUrl'];
+
+/** The clock of the rows: some of them name a moment ahead of it. */
+const now = Date.UTC(2026, 10, 20);
+
+/** Whether a row sends a parameter, by the name that the endpoint has for it. */
+function sends({ path, body }: Witness, key: string, { params }: Endpoint): boolean {
+  const { place, wire = key } = params[key] as Endpoint['params'][string];
+  const { searchParams } = new URL(path, 'http://service.test');
+  if (place === 'query') return searchParams.has(wire);
+  if (place === 'body') return Object.hasOwn(body ?? {}, wire);
+  return place === 'path' || body !== undefined;
+}
+
+test('every parameter of every endpoint has a row', () => {
+  const absent = endpoints.flatMap((endpoint: Endpoint) =>
+    Object.entries(endpoint.params)
+      .filter(
+        ([key, { place }]) => place !== 'local' && !witnesses[endpoint.id]?.some((row) => sends(row, key, endpoint)),
+      )
+      .map(([key]) => `${endpoint.id}.${key}`),
+  );
+  expect(absent).toEqual(withoutFlag);
+});
+
+for (const [id, rows] of Object.entries(witnesses))
+  test(`${id} sends exactly what the interface document says`, async () => {
+    // There is no webhook yet: what asks before it makes one goes on.
+    const service = await stub(({ url }, response) => response.end(url === '/v1/webhooks/feed' ? '[]' : '{}'));
+    let sentAhead = 0;
+    for (const { argv, ahead = 0, ...expected } of rows) {
+      sentAhead += ahead;
+      await run([...(typeof argv === 'string' ? argv.split(' ') : argv), '--json'], { env: service.env, now });
+      const sent = service.requests.at(-1);
+      const body = sent?.body === '' ? {} : { body: JSON.parse(sent?.body ?? '') };
+      expect({ method: sent?.method, path: sent?.url, ...body }).toEqual(expected);
+      expect(sent?.headers).toMatchObject({ authorization: 'Bearer stub-key', accept: 'application/json' });
+    }
+    expect(service.requests).toHaveLength(rows.length + sentAhead);
+  });
+
+type Method = (input: unknown) => Promise<unknown>;
+
+test('each method sends what the hand-typed table says', async () => {
+  const sent: unknown[] = [];
+  const client = createClient({
+    baseUrl: 'https://service.test',
+    apiKey: 'stub-key',
+    fetch: async (url, { method, body, headers }) => {
+      const { authorization } = headers as Record<string, string>;
+      sent.push({ method, path: url.slice('https://service.test'.length), body, authorization });
+      return new Response('{}');
+    },
+  });
+  const wanted: unknown[] = [];
+  for (const endpoint of endpoints as readonly Endpoint[]) {
+    const [noun, verb] = methodName(endpoint);
+    const call = (client as unknown as Record<string, Record<string, Method>>)[noun]?.[verb] as Method;
+    for (const row of witnesses[endpoint.id] ?? []) {
+      await call(inputOf(endpoint, row));
+      const body = row.body === undefined ? undefined : JSON.stringify(row.body);
+      wanted.push({ method: row.method, path: row.path, body, authorization: 'Bearer stub-key' });
+    }
+  }
+  expect(sent).toHaveLength(Object.values(witnesses).flat().length);
+  expect(sent).toEqual(wanted);
 });

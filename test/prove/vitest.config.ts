@@ -10,7 +10,7 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
 /** What CI proves: secrets, documents, uploads, the listener, a cluster, two pages in a browser, and the package. */
 const inCi = [
   'test/prove/kills.prove.ts',
-  'test/process/webhook-flood.test.ts',
+  'test/process/fault-target.test.ts',
   'test/prove/attacks-listener.prove.ts',
   'test/law/canary.test.ts',
   'test/law/documents.test.ts',

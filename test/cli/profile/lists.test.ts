@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { serveSandbox } from '../../support/served.ts';
+import { ask, serveSandbox } from '../../support/served.ts';
 
 const wallet = (place: number) => `0x${place.toString(16).padStart(40, '0')}`;
 const star = wallet(0xfff);
@@ -54,4 +54,100 @@ test('named columns come without the tables below', async () => {
   expect(whole.out).toContain('\nTrading\n');
   const named = await run(`${argv} --columns name,isFollowedByUser`, { tty: 80 });
   expect(named.out).toBe('Name      0xb7b6…17b2\nFollowed  –\n');
+});
+
+const named = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const other = '0x5180db8f5c931aae63c74266b211f580155ecac8';
+const json = (value: unknown) => ({ body: JSON.stringify(value) });
+
+test('what cannot be a name is refused before any request, with the reason', async () => {
+  const service = await answering({});
+  for (const name of ['ab', 'nineteen_characters', 'moon-cat', 'moon cat', 'mööncat', '']) {
+    const { code, err } = await run(['profile', 'set-name', named, '--name', name], { env: service.env });
+    expect([name, code]).toEqual([name, 2]);
+    expect(err).toContain(`--name ${name}: must be 3 to 18 letters, digits or underscores`);
+  }
+  for (const avatar of ['moon.png', 'ftp://a.example/moon.png', 'data:image/png;base64,AA', 'https://'])
+    expect(await run(['profile', 'set-name', named, '--avatar-url', avatar], { env: service.env })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`--avatar-url ${avatar}: must be an http or https address`),
+    });
+  expect(service.requests).toEqual([]);
+});
+
+test('nothing to change is wrong use', async () => {
+  const { code, err } = await run(`profile set-name ${named}`);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining(
+      'error: one of --name, --avatar-url, --clear, --clear-avatar is required: new name; URL of the',
+    ),
+  ]);
+});
+
+test('null is a name as any other', async () => {
+  const service = await answering({});
+  await run(`profile set-name ${named} --name null`, { env: service.env });
+  expect(service.requests).toMatchObject([{ method: 'PUT', body: '{"name":"null"}' }]);
+});
+
+test('absent, cleared and a value are three different things', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const nameAfter = async (argv: string) => {
+    const { code, out } = await run(`--sandbox profile ${argv} --json`, { env });
+    expect(code).toBe(0);
+    const { name, images } = JSON.parse(out);
+    return [name, images.raw];
+  };
+  const picture = 'https://pictures.example/moon.png';
+  expect(await nameAfter(`set-name ext:u1 --name moon_cat --avatar-url ${picture}`)).toEqual([
+    'moon_cat.alpha.test',
+    picture,
+  ]);
+  expect(await nameAfter('set-name ext:u1 --name Moon_Cat')).toEqual(['Moon_Cat.alpha.test', picture]);
+  expect(await nameAfter('set-name ext:u1 --clear-avatar --yes')).toEqual(['Moon_Cat.alpha.test', null]);
+  expect(await nameAfter(`set-name ext:u1 --avatar-url ${picture}`)).toEqual(['Moon_Cat.alpha.test', picture]);
+  expect(await nameAfter('set-name ext:u1 --clear --yes')).toEqual(['u1', null]);
+  expect(await nameAfter('set-name ext:u1 --name back')).toEqual(['back.alpha.test', null]);
+  expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
+  expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
+});
+
+test('a name is unique per partner whatever its case; each partner has its own suffix and its own names', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const put = (identifier: string, body: unknown, key = service.keyA) =>
+    ask(service, 'PUT', `/v1/profiles/${identifier}/name`, { key, ...json(body) });
+  expect(await put(named, { name: 'moon_cat' })).toMatchObject({ status: 200, body: { name: 'moon_cat.alpha.test' } });
+  expect(await put(other, { name: 'MOON_cat' })).toEqual({
+    status: 409,
+    body: { error: 'name "MOON_cat": another profile has it' },
+  });
+  expect(await put(other, { name: 'MOON_cat' }, service.keyB)).toMatchObject({
+    status: 200,
+    body: { name: 'MOON_cat.beta.test' },
+  });
+  expect(await ask(service, 'GET', `/v1/addresses/${named}/profile`, { key: service.keyB })).toMatchObject({
+    body: { name: '0xa4e2…b252' },
+  });
+  const taken = await run(`profile set-name ${other} --name moon_CAT`, { env: service.envA });
+  expect(taken).toMatchObject({ code: 6, err: expect.stringContaining('another profile has it') });
+  expect(await put(named, { name: null })).toMatchObject({ status: 200 });
+  expect(await put(other, { name: 'moon_cat' })).toMatchObject({ status: 200 });
+});
+
+test('naming or following a wallet nobody has seen starts its tracking: unnamed, backfilling, then active', async () => {
+  let now = Date.UTC(2026, 6, 1);
+  const service = await serveSandbox({ kind: 'empty', now: () => now });
+  const statusOf = async (address: string) => {
+    const { body } = await ask(service, 'GET', `/v1/addresses/${address}/profile`);
+    return (body as { status: string }).status;
+  };
+  expect([await statusOf(named), await statusOf(other)]).toEqual(['unnamed', 'unnamed']);
+  await ask(service, 'PUT', `/v1/profiles/${named}/name`, json({ name: 'moon_cat' }));
+  await ask(service, 'PUT', '/v1/addresses/ext%3Au1/follow', json({ targets: [other] }));
+  expect([await statusOf(named), await statusOf(other)]).toEqual(['backfilling', 'backfilling']);
+  now += 9 * 60_000;
+  expect(await statusOf(named)).toBe('backfilling');
+  now += 60_000;
+  expect([await statusOf(named), await statusOf(other)]).toEqual(['active', 'active']);
 });
