@@ -19,7 +19,7 @@ export interface PageWalk {
 }
 
 /**
- * The items of all pages, in the service's order, a batch a page; at most two pages are in memory. Errors: those of the call; `contract` when
+ * The items of all pages, in the service's order, a batch a page. Errors: those of the call; `contract` when
  * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
  */
 export async function* walkPages({
@@ -32,7 +32,7 @@ export async function* walkPages({
   let left = max ?? Number.POSITIVE_INFINITY;
   const pages =
     paging.kind === 'page' || paging.kind === 'limit'
-      ? numberedPages(paging, input, fetchPage, left)
+      ? numberedPages(paging, input, fetchPage)
       : linkedPages(paging, input, fetchPage);
   for await (const { items, more } of pages) {
     yield items.slice(0, left);
@@ -47,35 +47,23 @@ interface Page {
   more: boolean;
 }
 
-/** Pages by their numbers; of a list without pages the only one. The next is requested while one is printed. */
+/** Pages by their numbers; of a list without pages the only one. */
 async function* numberedPages(
   paging: Paging & { kind: 'page' | 'limit' },
   input: Input,
   fetchPage: FetchPage,
-  wanted: number,
 ): AsyncGenerator<Page> {
   const size = Number(input[paging.size] ?? paging.maxSize);
-  const fetchNumbered = (page: number) =>
-    fetchPage({ ...input, [paging.size]: size, ...(paging.kind === 'page' && { [paging.page]: page }) });
-  let page = paging.kind === 'page' ? Number(input[paging.page] ?? 1) : 1;
-  let fetched = fetchNumbered(page);
-  let [left, before] = [wanted, ''];
-  try {
-    for (let goesOn = true; goesOn; page += 1) {
-      const items = listItems((await fetched).data);
-      const names = JSON.stringify(items.map(identifyItem));
-      if (items.length > 0 && names === before) throw repeated(`page ${page}`);
-      before = names;
-      left -= items.length;
-      const more = items.length >= size;
-      goesOn = paging.kind === 'page' && more && left > 0;
-      if (goesOn) fetched = fetchNumbered(page + 1);
-      // Its failure counts when its turn comes.
-      fetched.catch(() => undefined);
-      yield { items, more };
-    }
-  } finally {
-    await Promise.allSettled([fetched]);
+  let before = '';
+  for (let page = paging.kind === 'page' ? Number(input[paging.page] ?? 1) : 1; ; page += 1) {
+    const numbered = paging.kind === 'page' && { [paging.page]: page };
+    const items = listItems((await fetchPage({ ...input, [paging.size]: size, ...numbered })).data);
+    const names = JSON.stringify(items.map(identifyItem));
+    if (items.length > 0 && names === before) throw repeated(`page ${page}`);
+    before = names;
+    const more = items.length >= size;
+    yield { items, more };
+    if (paging.kind === 'limit' || !more) return;
   }
 }
 
