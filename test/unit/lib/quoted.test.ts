@@ -24,28 +24,28 @@ test.each([
   ['So1111111111111111111111111111111111111111l', 'So1111…111l'],
   ['2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e', '2f1d3c…4d5e'],
   // What opens something, and what could.
-  [hex, '(looks like a private key, not shown)'],
-  [`0x${hex}`, '(looks like a private key, not shown)'],
-  [`0X${hex.toUpperCase()}`, '(looks like a private key, not shown)'],
-  [`PRIVATE_KEY=${hex}`, '(looks like a private key, not shown)'],
-  [`ext:${hex}`, '(looks like a private key, not shown)'],
-  [hex.slice(0, 60), '(looks like a private key, not shown)'],
+  [hex, '(looks like a secret, not shown)'],
+  [`0x${hex}`, '(looks like a secret, not shown)'],
+  [`0X${hex.toUpperCase()}`, '(looks like a secret, not shown)'],
+  [`PRIVATE_KEY=${hex}`, '(looks like a secret, not shown)'],
+  [`ext:${hex}`, '(looks like a secret, not shown)'],
+  [hex.slice(0, 60), '(looks like a secret, not shown)'],
   [hex.slice(0, 56), '(56 characters, not shown)'],
   [`0x${hex.slice(0, 49)}`, '(51 characters, not shown)'],
-  [pair, '(looks like a keypair or a signature, not shown)'],
-  [hex + hex, '(looks like a keypair or a signature, not shown)'],
-  [`[${Array(64).fill(200).join(',')}]`, '(looks like a Solana keypair, not shown)'],
-  [Array(32).fill(7).join(', '), '(looks like a Solana keypair, not shown)'],
-  [phrase, '(looks like a recovery phrase, not shown)'],
-  [`${phrase} ${phrase}`, '(looks like a recovery phrase, not shown)'],
-  [phrase.toUpperCase(), '(looks like a recovery phrase, not shown)'],
-  [phrase.replaceAll(' ', ', '), '(looks like a recovery phrase, not shown)'],
+  [pair, '(looks like a secret, not shown)'],
+  [hex + hex, '(looks like a secret, not shown)'],
+  [`[${Array(64).fill(200).join(',')}]`, '(looks like a secret, not shown)'],
+  [Array(32).fill(7).join(', '), '(looks like a secret, not shown)'],
+  [phrase, '(looks like a secret, not shown)'],
+  [`${phrase} ${phrase}`, '(looks like a secret, not shown)'],
+  [phrase.toUpperCase(), '(looks like a secret, not shown)'],
+  [phrase.replaceAll(' ', ', '), '(looks like a secret, not shown)'],
   ['scissors', '(8 characters, not shown)'],
   ['Gloom', '(5 characters, not shown)'],
   ['12. scissors', '(12 characters, not shown)'],
   ['gloom napkin zebra', '(18 characters, not shown)'],
-  ['whsec_Y2FuYXJ5', "(looks like a webhook's secret, not shown)"],
-  ['SOTRA_SECRET=whsec_Y2FuYXJ5', "(looks like a webhook's secret, not shown)"],
+  ['whsec_Y2FuYXJ5', '(looks like a secret, not shown)'],
+  ['SOTRA_SECRET=whsec_Y2FuYXJ5', '(looks like a secret, not shown)'],
   ['canary-key/0815+"x', '(18 characters, not shown)'],
   ['sk_live_51H8x2eZvKYlo2C', '(23 characters, not shown)'],
   ['a1b2c3d4e5f60718293a4b5c6d7e8f90', '(32 characters, not shown)'],
@@ -61,7 +61,7 @@ test.each([
   [['Wallet owner', hex], 'Wallet owner, …'],
   [['a', 'b', 'c', 'd', 'e', 'f', 'g'], 'a, b, c, d, e, …'],
   [['k=1', 'x;y'], '…, …'],
-  [phrase.split(' '), '(looks like a recovery phrase, not shown)'],
+  [phrase.split(' '), '(looks like a secret, not shown)'],
 ])('the header %j is quoted as %s', (cells, shown) => {
   expect(quotedColumns(cells)).toBe(shown);
 });
@@ -95,20 +95,20 @@ test('bad lines are reported by number and kind; their file has no secret, and i
   expect(code).toBe(2);
   expect(err).toContain('line 1: 0x12: wrong length: 2 hex digits');
   expect(err).toContain('line 2: (8 characters, not shown): has a space in it: give one address a line');
-  expect(err).toContain('line 3: (looks like a private key, not shown): wrong length: 64 hex digits');
-  expect(err).toContain('line 4: (looks like a recovery phrase, not shown): has a space in it');
+  expect(err).toContain('line 3: (looks like a secret, not shown): wrong length: 64 hex digits');
+  expect(err).toContain('line 4: (looks like a secret, not shown): has a space in it');
   const rows = readFileSync(bad, 'utf8').trimEnd().split('\n');
   expect(rows.map((row) => JSON.parse(row).text)).toEqual([
     '0x12',
     'some one',
-    '(looks like a private key, not shown)',
-    '(looks like a recovery phrase, not shown)',
+    '(looks like a secret, not shown)',
+    '(looks like a secret, not shown)',
   ]);
   expect((statSync(bad).mode & 0o777).toString(8)).toBe('600');
   const { err: json } = await run(`${argv} --yes --json`, { env: service.env });
   expect(JSON.parse(json.trimEnd().split('\n').at(-1) ?? '').error.details.rejected[2]).toEqual({
     line: 3,
-    text: '(looks like a private key, not shown)',
+    text: '(looks like a secret, not shown)',
     reason: expect.stringContaining('64 hex digits'),
   });
 });
