@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { run, stub } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { startPage } from '../support/page.ts';
+import { some } from '../support/size.ts';
 
 const [alice, token, id] = [`0x${'a'.repeat(40)}`, `0x${'4'.repeat(40)}`, '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e'];
 const priceUsd = 90;
@@ -111,7 +112,7 @@ test('each command that shows what a position holds or gained is looked at here'
 test.each(Object.entries(cards))('%s is shown by every command as it is', async (_, [item, shown]) => {
   const isClosed = ((item['metadata'] as Json)['positionStats'] as Json)['isOpen'] === false;
   const keys = all.split(',');
-  for (const [name, [argv, answer, columns]] of Object.entries(commands)) {
+  for (const [name, [argv, answer, columns]] of some(Object.entries(commands), 4)) {
     const { env } = await stub((_, response) => response.end(JSON.stringify(answer(item))));
     const hasPrice = outlines.some(
       ({ words, fields }) => words.join(' ') === name && fields.some(({ key }) => key === 'price'),
@@ -156,7 +157,6 @@ async function demoWorld(flags: string) {
 
 describe.each(['', '--wire clicker'])('in the demo world, started with %j,', (flags) => {
   test.each([
-    ['7d', chains],
     ['30d', chains],
     ['7d', ['base', 'hyperliquid']],
     ['30d', ['solana']],

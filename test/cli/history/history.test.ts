@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { long } from '../../support/size.ts';
 
 /** Runs command lines that share their folders, as for one user. */
 function user(more: Record<string, string> = {}) {
@@ -292,7 +293,7 @@ test('lines that are torn, damaged or of a newer release are left out, and harm 
   ]);
 });
 
-test('a file of 16 MB is put aside, and three are kept', async () => {
+long('a file of 16 MB is put aside, and three are kept', async () => {
   const { env, folder, calls } = user((await answering({ traders: [] })).env);
   const call = (limit: number) => run(`leaderboard list --limit ${limit}`, { env });
   const names = () => readdirSync(folder).filter((name) => name.endsWith('.ndjson'));

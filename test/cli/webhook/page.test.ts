@@ -1,75 +1,10 @@
 import { request } from 'node:http';
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { ActivityRow } from '../../../src/pages/activity.ts';
-import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
-import { listen, send, signed } from '../../support/listening.ts';
+import { listen } from '../../support/listening.ts';
 import { openPageApi, sessionOf, startPage } from '../../support/page.ts';
-import { long } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
-
-const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';
-
-function event(id: string, eventType: string, name: string): string {
-  const feedItem = { itemTitle: name, metadata: { tokenSymbol: 'DEGEN', tokenChain: 'base' } };
-  return JSON.stringify({ events: [{ eventId: id, eventType, walletAddresses: [], feedItem }] });
-}
-
-const rows = (tab: Page) => tab.locator('.browse .row');
-
-long(
-  'the page of webhook listen shows deliveries as they come, why requests are refused, and sends again',
-  async () => {
-    const folder = temporaryFolder();
-    const target = await stub((_, response) => response.end());
-    const { url, ui, stop } = await listen(folder, `--ui --forward-to ${target.url}/hook`);
-    const deliver = (body: string, headers = signed(body)) => send(url, body, headers);
-    expect(await deliver(event('e1', 'new-feed-item', injected))).toBe(200);
-    const tab = await (await openBrowser()).newPage();
-    const complaints = complaintsOf(tab);
-    await tab.goto(ui);
-    await expect.poll(() => rows(tab).count()).toBe(2);
-    expect(await deliver(event('e2', 'copyswap', 'Zo\u00eb'))).toBe(200);
-    expect(await deliver('{ "events": [] }', signed('{"events":[]}'))).toBe(401);
-    await expect.poll(() => rows(tab).count()).toBe(5);
-    await expect.poll(() => rows(tab).filter({ hasText: 'waiting' }).count()).toBe(0);
-    await tab.getByRole('button', { name: 'failed' }).click();
-    await expect.poll(() => rows(tab).count()).toBe(1);
-    await rows(tab).first().click();
-    await expect.poll(() => tab.locator('.steps .failed').textContent()).toContain('re-serialized JSON');
-    expect(await tab.locator('.steps').textContent()).toMatch(
-      /Expected t=\d+,v1=[\w-]{43} with the secret in \S+secret/,
-    );
-    expect(await violationsOf(tab)).toEqual([]);
-    await tab.keyboard.press('Escape');
-    await tab.getByRole('button', { name: 'failed' }).click();
-    await tab.getByRole('searchbox').fill('ONERROR');
-    await expect.poll(() => rows(tab).count()).toBe(1);
-    await rows(tab).first().click();
-    await expect.poll(() => tab.locator('.detail h2').textContent()).toBe('forwarded new-feed-item');
-    const steps = String(await tab.locator('.steps').textContent());
-    expect([
-      /Secret, valid the signature matches the secret in \S+secret$/.test(steps),
-      steps.includes('whsec_test'),
-    ]).toEqual([true, false]);
-    expect(await rows(tab).first().locator('.about').textContent()).toBe(
-      `${injected.slice(0, -1)}U+202E trades DEGEN on base`,
-    );
-    const sent = target.requests.length;
-    await tab.locator('.detail .rows .row').click();
-    await expect.poll(() => tab.locator('.detail h2').textContent()).toBe(`200 new-feed-item → ${target.url}/hook`);
-    await tab.getByRole('button', { name: 'Send again' }).click();
-    await tab.getByRole('button', { name: 'Yes, send again' }).click();
-    await expect.poll(() => rows(tab).filter({ hasText: 'sent again on this page' }).count()).toBe(1);
-    expect(await tab.locator('.detail h2').textContent()).toBe(`200 new-feed-item → ${target.url}/hook`);
-    expect([target.requests.length - sent, target.requests.at(-1)?.body]).toEqual([1, target.requests[0]?.body]);
-    await tab.setViewportSize({ width: 360, height: 800 });
-    await expect.poll(() => tab.evaluate<number>('document.documentElement.scrollWidth')).toBe(360);
-    expect([await tab.title(), complaints]).toEqual(['listener · sotra', []]);
-    await stop();
-  },
-);
 
 test('a test event is signed, stored and forwarded like any other, and each try is a row that names those before and after it', async () => {
   const target = await stub((_, response, count) => response.writeHead(count === 1 ? 500 : 200).end());

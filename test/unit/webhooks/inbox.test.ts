@@ -142,7 +142,7 @@ test('an event without an id is stored beside one that is known, and once where 
 });
 
 test('a delivery with very many events is stored in the time of one', async () => {
-  const count = size(30_000, 100_000);
+  const count = size(10_000, 100_000);
   const { url, stop } = await listen(temporaryFolder(), '--json');
   const body = `{"events":[${Array.from({ length: count }, (_, n) => `{"eventId":"${n}"}`).join(',')}]}`;
   expect(await send(url, body, signed(body))).toBe(200);

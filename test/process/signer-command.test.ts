@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
 
 const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
 const comment =
