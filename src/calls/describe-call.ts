@@ -24,12 +24,11 @@ export const maxBodyBytes = 64 * 1024;
 
 type Hide = (text: string) => string;
 
-/** A call as an entry of the log, its secrets hidden; of a longer body only the beginning. */
+/** A call as an entry of the log, its secrets hidden. */
 export function describeCall(
   { request, startedMs, attempt, retryReason, ended }: SeenCall,
   facts: CommandFacts & Partial<CallFacts>,
   hide: Hide,
-  maxBytes: number = maxBodyBytes,
 ): LogEntry {
   const { method, headers, body } = request;
   const url = hideInUrl(request.url, hide);
@@ -47,13 +46,11 @@ export function describeCall(
       cookies: [],
       headers: describeHeaders(headers, hide),
       queryString: [...url.searchParams].map(([name, value]) => ({ name, value })),
-      ...(body !== undefined && {
-        postData: { mimeType: headers['content-type'] ?? '', ...cutBody(body, hide, maxBytes) },
-      }),
+      ...(body !== undefined && { postData: { mimeType: headers['content-type'] ?? '', ...cutBody(body, hide) } }),
       headersSize: -1,
       bodySize: body === undefined ? 0 : Buffer.byteLength(body),
     },
-    response: ended?.kind === 'answer' ? describeAnswer(ended, hide, maxBytes) : noResponse,
+    response: ended?.kind === 'answer' ? describeAnswer(ended, hide) : noResponse,
     cache: {},
     timings: describeTimings(ms, ended?.kind === 'answer' ? ended.firstByteMs : undefined),
     ...(comment.length > 0 && { comment: hide(comment.join('; ')) }),
@@ -76,7 +73,6 @@ function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
 function describeAnswer(
   { status, headers, bytes, text }: Extract<CallEvent, { kind: 'answer' }>,
   hide: Hide,
-  maxBytes: number,
 ): LogEntry['response'] {
   return {
     status,
@@ -84,7 +80,7 @@ function describeAnswer(
     httpVersion: 'HTTP/1.1',
     cookies: [],
     headers: describeHeaders(headers, hide),
-    content: { size: bytes, mimeType: pickHeader(headers, 'content-type') ?? '', ...cutBody(text, hide, maxBytes) },
+    content: { size: bytes, mimeType: pickHeader(headers, 'content-type') ?? '', ...cutBody(text, hide) },
     redirectURL: hide(pickHeader(headers, 'location') ?? ''),
     headersSize: -1,
     bodySize: bytes,
@@ -115,10 +111,10 @@ function describeHeaders(headers: HttpResponse['headers'], hide: Hide) {
 /** No secret is longer: so much after the cut is hidden too, because a secret that is cut is not recognized. */
 const longestSecret = 10_000;
 
-function cutBody(text: string, hide: Hide, maxBytes: number) {
+function cutBody(text: string, hide: Hide) {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBytes) return { text: hide(text) };
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  if (bytes <= maxBodyBytes) return { text: hide(text) };
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBodyBytes));
   const after = text.slice(read, read + longestSecret);
   const shown = hide(text.slice(0, read) + after);
   return { text: shown.slice(0, Math.max(0, shown.length - after.length)), _cut: { bytes } };

@@ -5,15 +5,13 @@ import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { Service } from '../lib/config/settings.ts';
 import type { Io } from '../lib/io.ts';
-import { describeCall, maxBodyBytes, type SeenCall } from './describe-call.ts';
+import { describeCall, type SeenCall } from './describe-call.ts';
 import type { CallFacts, CommandFacts, FailedCommand, LogEntry } from './entry.ts';
 import { findJsonError } from './json-error.ts';
 import { appendLine, findHistory, isHistoryOff, rotateLog } from './log.ts';
 
 /** Calls that one command logs, besides those that fail: an upload would push everything else out of the log. */
 const maxOfCommand = 100;
-/** Of further ones only the beginning of a body is kept. */
-const [maxWhole, maxStart] = [10, 2048];
 const maxErrorLength = 500;
 const maxWordLength = 1000;
 const maxLineLength = 4000;
@@ -49,8 +47,7 @@ export function openCallLog(command: LoggedCommand): CallLog {
     if (call === undefined || (count >= maxOfCommand && more.error === undefined)) return;
     count += 1;
     append(() => {
-      const maxBytes = count > maxWhole && more.error === undefined ? maxStart : maxBodyBytes;
-      const entry = describeCall(call, { ...facts, ...more }, hide, maxBytes);
+      const entry = describeCall(call, { ...facts, ...more }, hide);
       if (more.errorCode !== undefined) failed = entry._sotra;
       return entry;
     });

@@ -137,17 +137,6 @@ test('of one command the first hundred calls are kept, and those that fail', asy
   expect([pagesOf(500).length, pagesOf(500)]).toEqual([service.requests.length - 120, expect.arrayContaining([121])]);
 });
 
-test('of a command that makes many calls, those after the tenth are kept with the beginning of their bodies', async () => {
-  const service = await stub((_, response, count) =>
-    response.end(JSON.stringify([{ itemId: count, x: 'a'.repeat(5000) }])),
-  );
-  const { env, calls } = user(service.env);
-  await run('token positions base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed open --limit 1 --max 11', { env });
-  expect((await calls('history show 2')).response.cut).toBeNull();
-  const { cut, body } = (await calls('history show 1')).response;
-  expect([cut, body.length]).toEqual([{ bytes: 5022 }, 2048]);
-});
-
 test('each attempt of a call is a line, with why it was tried again; a call that was only shown has none', async () => {
   const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
   const { env, calls } = user(service.env);
