@@ -5,8 +5,7 @@ import { terminalText } from './api/safe-text.ts';
 import { run } from './cli.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './lib/files/asset.ts';
-import { ClosedPipe, type Io, lineWidth, type Sink } from './lib/io.ts';
-import { secretVariables } from './lib/platform.ts';
+import { ClosedPipe, type Io, lineWidth, type Sink, secretVariables } from './lib/io.ts';
 
 /** Cleans every text for a person with `terminalText`: all of stderr, and stdout if it is a terminal. A pipe gets every byte. */
 function makeSink(

@@ -3,9 +3,8 @@ import { dayMs, parseDuration, parseRate, type Rate } from '../api/duration.ts';
 import { nearest } from '../api/nearest.ts';
 import { usualLimits } from '../client/transport.ts';
 import { usageError } from '../errors.ts';
-import { splitList } from '../lib/list.ts';
 import { type Format, formats } from '../lib/output/result.ts';
-import { once } from './params.ts';
+import { once, splitList } from './params.ts';
 
 /** The options of the program, which work anywhere on the line. */
 export const programOptions = (): Option[] => [

@@ -6,9 +6,8 @@ import { nearest } from '../api/nearest.ts';
 import type { KnownNames } from '../calls/known-names.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { lazy } from '../lib/lazy.ts';
-import { splitList } from '../lib/list.ts';
 import { requireAlias } from './find-alias.ts';
-import { identifies, labelOf } from './params.ts';
+import { identifies, labelOf, splitList } from './params.ts';
 
 /** What was typed, by the keys of parameters: texts, or true and false of flags. */
 export type TypedInput = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;

@@ -4,8 +4,7 @@ import { encodeBase58 } from '../api/address.ts';
 import type { ChainFamily } from '../api/chain.ts';
 import { longerTimeout } from '../api/duration.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import type { Io } from '../lib/io.ts';
-import { childEnv } from '../lib/platform.ts';
+import { childEnv, type Io } from '../lib/io.ts';
 import { keyError } from './private-key.ts';
 
 /** A key that can sign; `wipe` removes it from memory as far as its library allows. */

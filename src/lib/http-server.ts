@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalHost } from '../api/http-address.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { collectBytes } from './collect.ts';
+import { collectBytes } from './io.ts';
 
 interface ListenPlace {
   /** 0: a free one. */

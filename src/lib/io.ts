@@ -1,3 +1,4 @@
+import { posix, win32 } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Transport } from '../client/transport.ts';
 
@@ -80,4 +81,45 @@ export class ClosedPipe extends Error {}
 export function lineWidth(env: Env, terminal: number | undefined): number {
   const columns = env['COLUMNS'] ?? '';
   return (/^\d{1,4}$/.test(columns) && Number(columns)) || terminal || 80;
+}
+
+/** All bytes of a stream; `undefined` for more than `maxBytes`. Errors: those of the stream. */
+export async function collectBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return undefined;
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** The rules of a system, by Node's name for it. */
+export function platformRules(platform: string) {
+  const isWindows = platform === 'win32';
+  return {
+    /** Whether files have a Unix mode. */
+    hasModes: !isWindows,
+    paths: isWindows ? win32 : posix,
+    /** The variable that names the home folder. */
+    home: isWindows ? 'USERPROFILE' : 'HOME',
+    /** Whether APPDATA and LOCALAPPDATA name the folders of settings and data. */
+    hasAppData: isWindows,
+  };
+}
+
+/** Variables that hold a secret of ours, which no other program needs. */
+export const secretVariables: readonly string[] = ['SOTRA_API_KEY'];
+
+/** The environment that a child gets: without our secrets. */
+export function childEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secretVariables.includes(name.toUpperCase())));
 }

@@ -1,8 +1,8 @@
 import { isExternalId, isWalletAddress, normalizeAddress } from '../api/address.ts';
 import { chains } from '../api/chain.ts';
-import { buyReasons, eventTypes } from '../api/event-types.ts';
 import { isObject } from '../api/json.ts';
 import { nearest } from '../api/nearest.ts';
+import { buyReasons, eventTypes } from '../api/webhook.ts';
 import { collectNames, type EventSummary } from './events.ts';
 import type { Target } from './inbox.ts';
 

@@ -5,7 +5,7 @@ import type { WireNames } from '../../src/api/endpoint.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/serve/answer.ts';
-import { listen } from '../../src/sandbox/serve/listen.ts';
+import { listen } from '../../src/sandbox/serve/serve.ts';
 import { copyDemo } from './demo.ts';
 import { temporaryFolder } from './harness.ts';
 

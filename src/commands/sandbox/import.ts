@@ -2,7 +2,6 @@ import { writeSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
-import { splitPair } from '../../lib/list.ts';
 import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { type Progress, showProgress } from '../../lib/output/progress.ts';
@@ -10,6 +9,7 @@ import type { Result } from '../../lib/output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
 import { importTrades } from '../../sandbox/ledger/import-trades.ts';
 import { readTrades } from '../../sandbox/ledger/read-trades.ts';
+import { splitPair } from '../params.ts';
 import { withSandbox } from './open-sandbox.ts';
 import type { ImportInput } from './params.ts';
 

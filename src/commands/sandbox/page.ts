@@ -12,7 +12,7 @@ import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
-import type { HeardRequest } from '../../sandbox/serve/listen.ts';
+import type { HeardRequest } from '../../sandbox/serve/serve.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 import { firstCurl } from '../ui/own-service.ts';
 import { openServiceRoutes } from '../ui/service-routes.ts';

@@ -20,8 +20,8 @@ import {
 import type { LiveLog } from '../../pages/live-log.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
-import type { HeardRequest } from '../../sandbox/serve/listen.ts';
 import { sayWhose } from '../../sandbox/serve/request-log.ts';
+import type { HeardRequest } from '../../sandbox/serve/serve.ts';
 import { readBearer } from '../../sandbox/service/handler.ts';
 
 interface RequestActivityOptions {

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
+import { untilAborted } from '../../lib/io.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { untilAborted } from '../../lib/until-aborted.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';

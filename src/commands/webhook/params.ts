@@ -1,9 +1,9 @@
 import { isWalletAddress } from '../../api/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
-import { eventTypes } from '../../api/event-types.ts';
 import { fitting, httpAddressKind } from '../../api/formats.ts';
 import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
+import { eventTypes } from '../../api/webhook.ts';
 import { eventStatuses } from '../../webhooks/inbox.ts';
 import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
 import { db, option } from '../params.ts';

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
+import { untilAborted } from '../../lib/io.ts';
 import { withoutFlagged } from '../../lib/output/flagged.ts';
 import { counted } from '../../lib/output/format.ts';
 import { safeJson } from '../../lib/output/json.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { untilAborted } from '../../lib/until-aborted.ts';
 import { showAddress } from '../../pages/show-address.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import {

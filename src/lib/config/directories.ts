@@ -1,8 +1,7 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SotraError } from '../../errors.ts';
-import type { Io } from '../io.ts';
-import { platformRules } from '../platform.ts';
+import { type Io, platformRules } from '../io.ts';
 import { readEnv } from './settings.ts';
 
 type Machine = Pick<Io, 'env' | 'system'>;

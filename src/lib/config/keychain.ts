@@ -2,8 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { command } from '../../client/shell.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import type { Io } from '../io.ts';
-import { childEnv } from '../platform.ts';
+import { childEnv, type Io } from '../io.ts';
 import { type KeychainEntry, type KeychainTool, keychainTools, notInstalledCode } from './keychain-tool.ts';
 import { readOrigin } from './settings.ts';
 

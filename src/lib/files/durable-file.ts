@@ -19,8 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SotraError } from '../../errors.ts';
-import type { Io } from '../io.ts';
-import { platformRules } from '../platform.ts';
+import { type Io, platformRules } from '../io.ts';
 
 /**
  * Replaces a file (mode 0600) in one step, even if the process crashes. Errors: those of the file system; `local-file` for a link,

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
-import { collectBytes } from '../collect.ts';
+import { collectBytes } from '../io.ts';
 import { requireFolder } from './durable-file.ts';
 import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
 

@@ -3,7 +3,7 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BoundsError, parseJson, whyNotJson } from '../../api/json.ts';
 import { type SotraError, usageError } from '../../errors.ts';
-import { collectBytes } from '../collect.ts';
+import { collectBytes } from '../io.ts';
 
 export interface FileBytes {
   name: string;

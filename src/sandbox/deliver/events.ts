@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { dayMs } from '../../api/duration.ts';
-import type { buyReasons, EventType } from '../../api/event-types.ts';
+import type { buyReasons, EventType } from '../../api/webhook.ts';
 import { addToOutbox } from '../../lib/outbox.ts';
 import { worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';

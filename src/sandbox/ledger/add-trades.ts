@@ -1,8 +1,7 @@
 import { hourMs } from '../../api/duration.ts';
-import type { Db } from '../db/store.ts';
+import type { Db, SqlValue } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
-import { makeUuid } from '../seeded.ts';
-import { addWallet } from '../service/identifiers.ts';
+import { addWallet, makeUuid } from '../service/identifiers.ts';
 import { dropTotals, keepTotals } from './figures.ts';
 import { applyTrade, openFromUsd, type PositionState, type TradeEffect } from './positions.ts';
 import { groupBy, oneOf, type StoredTrade, type Trade, tradeColumns } from './trade.ts';
@@ -95,19 +94,13 @@ function takeTrades<Own extends Trade>(db: Db, series: Series, trades: readonly 
     return [trade, effect] as const;
   });
   const keys = new Map<number, number>();
-  for (const position of positions) {
-    const isSuperseded = position !== positions.at(-1);
-    keys.set(position.state.ordinal, savePosition(db, series, { ...position, isSuperseded }));
-  }
+  for (const position of positions)
+    keys.set(position.state.ordinal, savePosition(db, series, position, position !== positions.at(-1)));
   return effects.map(([trade, { ordinal, ...effect }]) => ({ trade, ...effect, positionKey: keys.get(ordinal) ?? 0 }));
 }
 
 /** Stores a position; returns its key. */
-function savePosition(
-  db: Db,
-  series: Series,
-  { key, state, isSuperseded }: Position & { isSuperseded: boolean },
-): number {
+function savePosition(db: Db, series: Series, { key, state }: Position, isSuperseded: boolean): number {
   const figures = [
     isSuperseded ? 1 : 0,
     state.latestAtMs,
@@ -135,23 +128,25 @@ function savePosition(
 
 /** Makes positions anew from their stored trades, and stores again what each of these did. */
 function startOver(db: Db, series: Series): void {
-  const stored = db.all<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE ${ofSeries} ORDER BY at_ms, id`,
-    series,
-  );
+  const trades = db
+    .all<StoredTrade>(`SELECT ${tradeColumns} FROM trade t WHERE ${ofSeries} ORDER BY at_ms, id`, series)
+    .map(({ wallet, direction, orderId: _, startAmount, ...trade }) => ({
+      ...trade,
+      trader: wallet,
+      direction: direction || null,
+      startAmount: startAmount ?? undefined,
+      rowKey: '',
+    }));
   db.run(`DELETE FROM position WHERE ${ofSeries}`, series);
-  const trades = stored.map(({ wallet, direction, orderId: _, startAmount, ...trade }) => ({
-    ...trade,
-    trader: wallet,
-    direction: direction || null,
-    startAmount: startAmount ?? undefined,
-    rowKey: '',
-  }));
-  for (const { trade, positionKey, intent, realizedUsd, marginCostUsd, heldMs } of takeTrades(db, series, trades))
+  for (const effect of takeTrades(db, series, trades))
     db.run(
       'UPDATE trade SET position_key = ?, intent = ?, realized_usd = ?, margin_cost_usd = ?, held_ms = ? WHERE id = ?',
-      [positionKey, intent, realizedUsd, marginCostUsd, heldMs, trade.id],
+      [...effectValues(effect), effect.trade.id],
     );
+}
+
+function effectValues({ positionKey, intent, realizedUsd, marginCostUsd, heldMs }: StoredEffect): SqlValue[] {
+  return [positionKey, intent, realizedUsd, marginCostUsd, heldMs];
 }
 
 function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
@@ -172,11 +167,7 @@ function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
       trade.atMs,
       trade.tx,
       trade.orderId ?? null,
-      effect.positionKey,
-      effect.intent,
-      effect.realizedUsd,
-      effect.marginCostUsd,
-      effect.heldMs,
+      ...effectValues(effect),
     ],
   );
 }

@@ -1,4 +1,4 @@
-import type { WireNames } from '../../api/endpoint.ts';
+import type { Endpoint, EndpointsOf, WireNames } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { decodeRequest } from '../../api/request.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -10,6 +10,7 @@ import { refreshTotals } from '../ledger/figures.ts';
 import {
   bodyTooLarge,
   cutQuery,
+  type Handler,
   type IncomingRequest,
   ignoredHeader,
   makeAnswer,
@@ -18,11 +19,10 @@ import {
   printable,
   readBearer,
   refused,
-  type SandboxRoute,
+  type SandboxCall,
   type ServedAnswer,
   ServiceRefusal,
 } from '../service/handler.ts';
-import { routesUnder } from '../service/routes.ts';
 
 interface ServiceOptions {
   db: Db;
@@ -139,4 +139,70 @@ function headerText(names: readonly string[]): string {
   const max = 20;
   const shown = names.slice(0, max).map((name) => printable(name.slice(0, 80)).replaceAll(',', '%2C'));
   return [...shown, ...(names.length > max ? [`(${names.length - max}-more)`] : [])].join(',');
+}
+
+interface SandboxRoute {
+  endpoint: Endpoint;
+  handle: (input: never, call: SandboxCall) => unknown;
+}
+
+const leaderboard = () => makeRoutes(import('../../api/leaderboard.ts'), import('../service/leaderboard.ts'));
+const profile = () => makeRoutes(import('../../api/profile.ts'), import('../service/profile.ts'));
+const follow = () => makeRoutes(import('../../api/follow.ts'), import('../service/follow.ts'));
+const feed = () => makeRoutes(import('../../api/feed.ts'), import('../service/feed.ts'));
+const position = () => makeRoutes(import('../../api/position.ts'), import('../service/position.ts'));
+const comment = () => makeRoutes(import('../../api/comment.ts'), import('../service/comment.ts'));
+const webhook = () => makeRoutes(import('../../api/webhook.ts'), import('../service/webhook.ts'));
+
+/** The nouns that answer, by the first word of a path behind the version. */
+const nouns: Readonly<Record<string, readonly (typeof leaderboard)[]>> = {
+  leaderboard: [leaderboard],
+  addresses: [profile, follow, position],
+  profiles: [profile],
+  feed: [feed],
+  tokens: [position, comment],
+  position: [position],
+  positions: [position],
+  'swap-comments': [comment],
+  'swap-comment': [comment],
+  webhooks: [webhook],
+};
+
+/**
+ * The sandbox's routes by the first word of their paths behind the version, such as `leaderboard`: every endpoint with its handler, which
+ * is the export of the same name. Only their nouns are loaded: one request needs one, and building the schemas of all takes 10 ms.
+ */
+export async function routesUnder(word: string): Promise<readonly SandboxRoute[]> {
+  return loadRoutes(Object.hasOwn(nouns, word) ? (nouns[word] ?? []) : []);
+}
+
+/** Every route of the sandbox. */
+export async function allRoutes(): Promise<readonly SandboxRoute[]> {
+  return loadRoutes([...new Set(Object.values(nouns).flat())]);
+}
+
+async function loadRoutes(loads: readonly (typeof leaderboard)[]): Promise<readonly SandboxRoute[]> {
+  return (await Promise.all(loads.map((load) => load()))).flat();
+}
+
+type HandlersOf<M> = {
+  [K in keyof EndpointsOf<M>]: EndpointsOf<M>[K] extends Endpoint ? Handler<EndpointsOf<M>[K]> : never;
+};
+
+async function makeRoutes<M extends object>(
+  endpoints: Promise<M>,
+  handlers: Promise<HandlersOf<M>>,
+): Promise<readonly SandboxRoute[]> {
+  const known = await endpoints;
+  return Object.entries<SandboxRoute['handle']>(await handlers)
+    .flatMap(([name, handle]) => {
+      const endpoint = known[name as keyof M] as Endpoint | undefined;
+      return endpoint === undefined ? [] : [{ endpoint, handle }];
+    })
+    .sort(byMethod);
+}
+
+/** Exports have no fixed order, and a refusal lists the methods of a path in the order of their routes. */
+function byMethod(a: SandboxRoute, b: SandboxRoute): number {
+  return a.endpoint.method < b.endpoint.method ? 1 : -1;
 }

@@ -1,17 +1,26 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parseTime } from '../../api/duration.ts';
 import { readMessage } from '../../errors.ts';
 import type { Db } from '../../lib/files/database.ts';
+import { foreignRefusal, isLocalRequest, readBody, send, startHttpServer } from '../../lib/http-server.ts';
 import type { Io } from '../../lib/io.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, storedNow, type Wire } from '../db/settings.ts';
 import { ensureWorld } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
 import { refreshTotals } from '../ledger/figures.ts';
-import type { IncomingRequest, ServedAnswer } from '../service/handler.ts';
-import { allRoutes } from '../service/routes.ts';
-import { answerer } from './answer.ts';
-import type { Fault } from './fault.ts';
-import { type ListenOptions, listen } from './listen.ts';
+import {
+  bodyTooLarge,
+  type IncomingRequest,
+  ignoredHeader,
+  makeAnswer,
+  maxBodyBytes,
+  printable,
+  refused,
+  type ServedAnswer,
+  ServiceRefusal,
+} from '../service/handler.ts';
+import { allRoutes, answerer } from './answer.ts';
+import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 
 export interface WorldOptions extends Settings {
   empty?: boolean | undefined;
@@ -78,5 +87,124 @@ async function refreshOften(
       warn(`leaderboards may be slow for now: ${readMessage(error)}`);
     }
     await sleep(refreshEveryMs, signal).catch(() => undefined);
+  }
+}
+
+export interface ListenOptions {
+  /** Faults to inject, and how to wait for those that delay. */
+  faulty?: { faults: readonly Fault[]; sleep: (ms: number) => Promise<void> };
+  /** Whether a request is exempt from faults and from `onAnswered`. */
+  isOwn?: (request: IncomingRequest, headers: IncomingMessage['headers']) => boolean;
+  /** Origins whose pages may send requests; default: none. */
+  cors?: readonly string[];
+  /** Called after each answer, except to requests whose Host or Origin header is refused. */
+  onAnswered?: (request: HeardRequest, answer: FaultyAnswer, ms: number) => void;
+}
+
+/** A request as it came. */
+export interface HeardRequest extends IncomingRequest {
+  headers: IncomingHttpHeaders;
+  /** Its body, if it was read to its end. */
+  text?: string;
+}
+
+/**
+ * Serves on 127.0.0.1; port 0 takes a free one. A Host header of another machine and an Origin header of a page that is not in `cors` get
+ * 403, so that no web page can reach it. Errors: `config` when the port is taken.
+ */
+export async function listen(
+  answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<ServedAnswer>,
+  port: number,
+  { faulty, isOwn, cors = [], onAnswered }: ListenOptions = {},
+) {
+  const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<ServedAnswer> => {
+    const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+    const made = isPreflight ? makeAnswer(204, '') : await answer(request, headers);
+    return {
+      ...made,
+      headers: { ...made.headers, ...pageHeaders(cors.find((each) => each === headers.origin) ?? cors[0] ?? '') },
+    };
+  };
+  const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const startedMs = performance.now();
+    const request = readRequest(incoming, cors);
+    if (request instanceof ServiceRefusal) return sendAnswer(refused(request), outgoing);
+    const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
+    const own = isOwn?.(request, incoming.headers) === true;
+    const answering = own || injectFaults === undefined ? whole() : injectFaults(request, whole);
+    const made: FaultyAnswer = await answering.catch(refused);
+    if (!own) onAnswered?.(request, made, performance.now() - startedMs);
+    sendAnswer(made, outgoing);
+  };
+  return startHttpServer(handle, {
+    port,
+    hint: 'Choose another port with --port, or --port 0 for a free one.',
+    maxConnections: 1000,
+    onError: () => undefined,
+  });
+}
+
+/** Lets pages of an origin send requests and read errors. */
+function pageHeaders(origin: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-expose-headers': `x-request-id, retry-after, ${ignoredHeader}`,
+    vary: 'origin',
+  };
+}
+
+const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
+
+/** The request, or why it is refused: Host header, target and Origin header must name this server or an origin of `cors`. */
+function readRequest(incoming: IncomingMessage, cors: readonly string[]): HeardRequest | ServiceRefusal {
+  const { method = '', url = '', headers } = incoming;
+  const { host = '' } = headers;
+  if (!hostForm.test(host)) return new ServiceRefusal(400, 'Host header: not a host');
+  if (!isLocalRequest(incoming)) return new ServiceRefusal(403, foreignRefusal);
+  const origin = `http://${host}`;
+  if (!URL.canParse(origin)) return new ServiceRefusal(400, 'Host header: not a host');
+  const from = headers.origin ?? origin;
+  if (from !== origin && !cors.includes(from))
+    return new ServiceRefusal(403, `Origin header: pages of ${printable(from)} may not ask; allow them with --cors`);
+  let reading: Promise<string> | undefined;
+  const request: HeardRequest = {
+    method,
+    origin,
+    target: url.replace(/^\w+:\/\/[^/?#]*/, ''),
+    headers,
+    authorization: headers.authorization,
+    body: () => {
+      reading ??= gatherBody(incoming).then((text) => {
+        request.text = text;
+        return text;
+      });
+      return reading;
+    },
+  };
+  return request;
+}
+
+async function gatherBody(incoming: IncomingMessage): Promise<string> {
+  const bytes = await readBody(incoming, maxBodyBytes).catch(() => {
+    throw new ServiceRefusal(400, 'body ends too early');
+  });
+  if (bytes === undefined) throw bodyTooLarge();
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ServiceRefusal(400, 'body is not UTF-8');
+  }
+}
+
+function sendAnswer({ status, headers, text, cut }: FaultyAnswer, outgoing: ServerResponse): void {
+  if (cut === undefined) send(outgoing, { status, headers, body: text });
+  else if (cut === 'all') outgoing.destroy();
+  else {
+    const bytes = Buffer.from(text);
+    outgoing.writeHead(status, { ...headers, 'content-length': bytes.length });
+    outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.destroy());
   }
 }

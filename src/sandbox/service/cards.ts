@@ -18,6 +18,7 @@ export interface CardOptions {
 }
 
 interface PositionRow {
+  key: number;
   id: string;
   wallet: string;
   chain: string;
@@ -45,11 +46,12 @@ function readParts(context: RequestContext, list: string, options: CardOptions) 
   const { db, nowMs } = context;
   const { ofToken = false } = options;
   const rows = db.all<PositionRow>(
-    `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.latest_ms AS latestMs, p.state, k.symbol, k.name, k.supply, k.price
+    `SELECT p.key, p.id, p.wallet, p.chain, p.token, p.superseded, p.latest_ms AS latestMs, p.state, k.symbol, k.name, k.supply, k.price
      FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token WHERE p.id ${oneOf}`,
     [list],
   );
-  const trades = listTrades(db, list, ofToken);
+  const keys = JSON.stringify(rows.map(({ key }) => key));
+  const trades = listTrades(db, keys, ofToken);
   const [tradeIds, wallets] = [trades.map(({ id }) => id), rows.map(({ wallet }) => wallet)];
   return {
     db,
@@ -59,7 +61,7 @@ function readParts(context: RequestContext, list: string, options: CardOptions) 
     comments: readTradeComments(context, tradeIds, options),
     actors: readActors(context, wallets),
     buyers: countBuyers(db, rows, nowMs),
-    replies: countReplies(db, list),
+    replies: countReplies(db, keys),
     isClicker: answersAsClicker(db),
     offsetMs: worldOffset(db),
   };
@@ -73,7 +75,7 @@ function makeCard(row: PositionRow, found: ReturnType<typeof readParts>): Json {
   const totalCompletions = found.buyers.get(tokenKey(row)) ?? 0;
   const state = JSON.parse(row.state) as PositionState;
   const stated = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
-  const figures = isClicker ? withoutSign(stated, () => lastAmount(db, row.id)) : stated;
+  const figures = isClicker ? withoutSign(stated, () => lastAmount(db, row.key)) : stated;
   // The public deployment has milliseconds for perps (wire-facts F3).
   const isInMs = isClicker && state.direction !== null;
   const formatTime = (ms: number) => (isInMs ? ms + offsetMs : Math.floor((ms + offsetMs) / 1000));
@@ -129,11 +131,10 @@ export function isAt({ timestamp }: { timestamp?: unknown }, clockMs: number): b
 }
 
 /** What a position held before its last exit, which may have sold more than it had. */
-function lastAmount(db: Db, id: string): number {
+function lastAmount(db: Db, key: number): number {
   const trades = db.all<{ amount: number; intent: string; startAmount: number | null }>(
-    `SELECT amount, intent, start_amount AS startAmount FROM trade
-     WHERE position_key = (SELECT key FROM position WHERE id = ?) ORDER BY at_ms, id`,
-    [id],
+    'SELECT amount, intent, start_amount AS startAmount FROM trade WHERE position_key = ? ORDER BY at_ms, id',
+    [key],
   );
   let [held, last] = [0, 0];
   for (const { amount, intent, startAmount } of trades) {
@@ -186,16 +187,13 @@ function tradeItem(
   };
 }
 
-function listTrades(db: Db, list: string, onlyCommented: boolean): StoredTrade[] {
+function listTrades(db: Db, keys: string, onlyCommented: boolean): StoredTrade[] {
   const commented = onlyCommented ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
   return db.all<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.position_key ${ofPositions} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
-    [list],
+    `SELECT ${tradeColumns} FROM trade t WHERE t.position_key ${oneOf} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
+    [keys],
   );
 }
-
-/** SQL condition: the key of a position whose id is in a list. */
-const ofPositions = `IN (SELECT key FROM position WHERE id ${oneOf})`;
 
 function findHash(trade: StoredTrade | undefined): string {
   return trade?.tx ?? trade?.orderId ?? '';
@@ -215,12 +213,12 @@ function countBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<s
   );
 }
 
-function countReplies(db: Db, list: string): Map<string, number> {
+function countReplies(db: Db, keys: string): Map<string, number> {
   return readCounts(
     db,
     `SELECT ${positionId} AS id, count(*) AS n FROM trade t JOIN comment c ON c.trade_id = t.id JOIN reply r ON r.comment_id = c.id
-     WHERE t.position_key ${ofPositions} GROUP BY t.position_key`,
-    [list],
+     WHERE t.position_key ${oneOf} GROUP BY t.position_key`,
+    [keys],
   );
 }
 

@@ -9,11 +9,10 @@ import { getMeta, worldOffset } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
 import { storeCommentEvent } from '../deliver/events.ts';
 import { oneOf, positionId } from '../ledger/trade.ts';
-import { makeUuid } from '../seeded.ts';
 import { readCards } from './cards.ts';
 import { copiedText, readTradeComments } from './comments.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
-import { lookUpToken, storedToken } from './identifiers.ts';
+import { lookUpToken, makeUuid, storedToken } from './identifiers.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const minUsd = 10;

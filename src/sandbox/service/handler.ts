@@ -31,11 +31,6 @@ export type Handler<E extends Pick<Endpoint, 'params' | 'answer'>> = (
   call: SandboxCall,
 ) => AnswerOf<E> | Promise<AnswerOf<E>>;
 
-export interface SandboxRoute {
-  endpoint: Endpoint;
-  handle: (input: never, call: SandboxCall) => unknown;
-}
-
 /** Items in an answer when the request does not say how many. */
 export const defaultLimits = {
   /** Section "GET /v1/feed/actor". */

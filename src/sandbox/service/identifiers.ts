@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { oneOf } from '../ledger/trade.ts';
-import { makeProfileId, makeUuid } from '../seeded.ts';
 import { type Partner, type RequestContext, ServiceRefusal } from './handler.ts';
 
 /**
@@ -123,4 +123,22 @@ export function storedToken(db: Db, chain: Chain, text: string): string {
   const sql =
     'SELECT address FROM token WHERE chain = ? AND address = ? COLLATE NOCASE ORDER BY address = ? DESC LIMIT 1';
   return db.value<string>(sql, [chain, coin, coin]) ?? coin;
+}
+
+/** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. */
+export function makeUuid(text: string): string {
+  const hex = hash('sha1', text);
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
+}
+
+const sharedDigits = 8;
+
+/**
+ * The profile id of a wallet that is a profile of its own. Ids of one request share the prefix of its `first`: they are neighbors in every
+ * index, so that a bulk request changes a few pages of each and not one for every wallet.
+ */
+function makeProfileId(address: string, first: string = address): string {
+  const id = makeUuid(`profile:${address}`);
+  return first === address ? id : makeUuid(`profile:${first}`).slice(0, sharedDigits) + id.slice(sharedDigits);
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { parseFault } from '../../../../src/sandbox/serve/fault.ts';
-import { listen } from '../../../../src/sandbox/serve/listen.ts';
+import { listen } from '../../../../src/sandbox/serve/serve.ts';
 import type { IncomingRequest } from '../../../../src/sandbox/service/handler.ts';
 import { run } from '../../../support/harness.ts';
 

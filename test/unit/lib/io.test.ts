@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { warnOfReaders } from '../../../src/lib/files/durable-file.ts';
-import type { Io } from '../../../src/lib/io.ts';
-import { platformRules } from '../../../src/lib/platform.ts';
+import { type Io, platformRules } from '../../../src/lib/io.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 
 test.each([
