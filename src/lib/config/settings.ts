@@ -4,37 +4,13 @@ import type { TextForm } from '../../api/signed-text.ts';
 import { command, shellWord } from '../../client/shell.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Env } from '../io.ts';
+import type { StoredContext, StoredSettings } from './store.ts';
+
+export type { StoredContext, StoredSettings };
 
 type Layout = TextForm['layout'];
 
-export const keyStores = ['keychain', 'file'] as const;
-export type KeyStore = (typeof keyStores)[number];
-
-/** The stored settings of a service. */
-export interface StoredContext {
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-  /** Default: `file`, if there is a key. */
-  readonly keyStore?: KeyStore | undefined;
-  /** The origin the key was stored for; default: the origin of `baseUrl`. */
-  readonly keyOrigin?: string | undefined;
-  /** The last four characters of a key that is not in `apiKey`. */
-  readonly keySuffix?: string | undefined;
-  readonly serviceName?: string | undefined;
-  readonly layout?: Layout | undefined;
-  readonly wire?: WireNames | undefined;
-  /** Where deliveries are stored, if not locally. */
-  readonly inbox?: string | undefined;
-  /** The file with the credentials for it. */
-  readonly inboxCreds?: string | undefined;
-}
-
-/** The stored settings; other versions may have stored more. */
-export interface StoredSettings {
-  readonly current?: string | undefined;
-  readonly contexts: Record<string, StoredContext>;
-  readonly aliases?: Record<string, string> | undefined;
-}
+export type KeyStore = NonNullable<StoredContext['keyStore']>;
 
 export interface Service {
   context: string | undefined;

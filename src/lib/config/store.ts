@@ -7,7 +7,6 @@ import { readMessage, SotraError } from '../../errors.ts';
 import { makeFolder, readStateBytes, syncFolder } from '../files/durable-file.ts';
 import { type LockIo, withLock } from '../files/lock.ts';
 import { decodeText } from '../files/source.ts';
-import { keyStores, type StoredSettings } from './settings.ts';
 
 /** The layout of the file; default: this one. */
 const version = 1;
@@ -62,24 +61,35 @@ export function openSettings(directory: string): SettingsStore {
   };
 }
 
+/** The settings of a service. */
 const contextSchema = z.object({
   baseUrl: z.string().optional(),
   apiKey: z.string().optional(),
-  keyStore: z.enum(keyStores).optional(),
+  /** Default: `file`, if there is a key. */
+  keyStore: z.enum(['keychain', 'file']).optional(),
+  /** The origin the key was stored for; default: the origin of `baseUrl`. */
   keyOrigin: z.string().optional(),
+  /** The last four characters of a key that is not in `apiKey`. */
   keySuffix: z.string().optional(),
   serviceName: z.string().optional(),
   layout: z.enum(layouts).optional(),
   wire: z.record(z.string(), z.string()).optional(),
+  /** Where deliveries are stored, if not locally. */
   inbox: z.string().optional(),
+  /** The file with the credentials for it. */
   inboxCreds: z.string().optional(),
 });
 
-const settingsSchema: z.ZodType<StoredSettings> = z.object({
+export type StoredContext = z.output<typeof contextSchema>;
+
+/** The stored settings; other versions may have stored more. */
+const settingsSchema = z.object({
   current: z.string().optional(),
   contexts: z.record(z.string(), contextSchema),
   aliases: z.record(z.string(), z.string()).optional(),
 });
+
+export type StoredSettings = z.output<typeof settingsSchema>;
 
 /** The settings as they are stored, with fields that this version does not know. Throws an error without values, which may be keys. */
 function checkStored(stored: unknown): StoredSettings {
