@@ -13,7 +13,6 @@ import { appendLine, findHistory, isHistoryOff, rotateLog } from './log.ts';
 /** Calls that one command logs, besides those that fail: an upload would push everything else out of the log. */
 const maxOfCommand = 100;
 const maxErrorLength = 500;
-const maxWordLength = 1000;
 const maxLineLength = 4000;
 
 interface LoggedCommand {
@@ -25,16 +24,8 @@ interface LoggedCommand {
   warn: (text: string) => void;
 }
 
-/** The log for the calls of one command. */
-export interface CallLog {
-  /** Makes a call and logs its attempts. Errors: those of `act`. */
-  keep: <T extends CallAnswer>(config: ClientConfig, act: (config: ClientConfig) => Promise<T>) => Promise<T>;
-  /** Logs how the command failed; returns whether `sotra why` explains it. */
-  keepFailure: (failed: SotraError) => boolean;
-}
-
 /** The log for the calls of one command. A log that cannot be written is one warning and fails no command. */
-export function openCallLog(command: LoggedCommand): CallLog {
+export function openCallLog(command: LoggedCommand) {
   const { argv, io, service } = command;
   const hide = secretHider(service?.apiKey ?? undefined);
   const line = describeTyped(argv, hide);
@@ -53,7 +44,8 @@ export function openCallLog(command: LoggedCommand): CallLog {
     });
   };
   return {
-    keep: async (config, act) => {
+    /** Makes a call and logs its attempts. Errors: those of `act`. */
+    keep: async <T extends CallAnswer>(config: ClientConfig, act: (config: ClientConfig) => Promise<T>): Promise<T> => {
       let sent: SeenCall | undefined;
       let retryReason: string | undefined;
       let warning: string | undefined;
@@ -86,7 +78,8 @@ export function openCallLog(command: LoggedCommand): CallLog {
         await rotate();
       }
     },
-    keepFailure: ({ code, exitCode, message, hint }) => {
+    /** Logs how the command failed; returns whether `sotra why` explains it. */
+    keepFailure: ({ code, exitCode, message, hint }: SotraError): boolean => {
       const isOfCall = failed?.errorCode === code || code === 'partial';
       return append(() => ({
         v: 1,
@@ -155,13 +148,10 @@ function shorten(text: string, hide: (text: string) => string): string {
   return hide(text).slice(0, maxErrorLength);
 }
 
-/** The command as typed, long words cut and secrets hidden. */
+/** The command as typed, secrets hidden, a long one cut. */
 function describeTyped(argv: readonly string[], hide: (text: string) => string): string {
   // Before it is quoted, which would split a key.
-  const words = argv.map((word) => {
-    const shown = hide(hideUrlSecrets(`?${word}`).slice(1));
-    return shown.length > maxWordLength ? `${shown.slice(0, maxWordLength)}...(${word.length} characters)` : shown;
-  });
+  const words = argv.map((word) => hide(hideUrlSecrets(`?${word}`).slice(1)));
   const line = shellLine(['sotra', ...words]);
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}...(${argv.length} words)` : line;
 }

@@ -45,25 +45,15 @@ export async function findCall(typed: string, { io }: Context): Promise<Numbered
   throw new SotraError('not-found', `call ${typed}: ${range}`, { hint: 'sotra history lists them.' });
 }
 
-/** A line of `sotra history`. */
-export interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
-  n: number;
-  /** Unix milliseconds. */
-  atMs: number;
-  method: string;
-  /** Behind the base URL, with the query. */
-  path: string;
-  /** Null if no answer came. */
-  status: number | null;
-  ms: number;
-}
+/** A line of `sotra history`; times in Unix milliseconds, a status of null if no answer came. */
+export type ShownCall = ReturnType<typeof summarizeCall>;
 
-export function summarizeCall({ n, ...entry }: NumberedEntry): ShownCall {
+export function summarizeCall({ n, ...entry }: NumberedEntry) {
   return { n, ...summarizeEntry(entry) };
 }
 
 /** The same for a call without a number. */
-export function summarizeEntry({ startedDateTime, time, request, response, _sotra }: LogEntry): Omit<ShownCall, 'n'> {
+export function summarizeEntry({ startedDateTime, time, request, response, _sotra }: LogEntry) {
   const { v: _, id, ...facts } = _sotra;
   return {
     id,
