@@ -1,19 +1,15 @@
 import type { z } from 'zod';
 import { isObject } from './json.ts';
 
-/** Where an answer differs from the contract. */
-export interface Mismatch {
-  what: 'an unexpected shape' | 'an unknown value';
-  path: readonly PropertyKey[];
-  message: string;
-}
-
-/** The first place where a value does not fit its schema; `strict`: or has a value that the document does not list. */
-export function findMismatch(schema: z.ZodType, value: unknown, strict = false): Mismatch | undefined {
+/**
+ * The first place where a value does not fit its schema, in words that follow "answered with"; `strict`: or has a value that the document
+ * does not list.
+ */
+export function findMismatch(schema: z.ZodType, value: unknown, strict = false): string | undefined {
   for (const { path, issue } of listIssues(schema, value)) {
     const isUnknown = isUnknownValue(issue);
     const what = isUnknown ? 'an unknown value' : 'an unexpected shape';
-    if (strict || !isUnknown) return { what, path, message: issue.message };
+    if (strict || !isUnknown) return `${what} at ${path.join('.') || 'the answer'}: ${issue.message}`;
   }
   return undefined;
 }
@@ -35,11 +31,6 @@ export function* listIssues(
     whole = { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) };
   }
   for (const issue of schema.safeParse(whole).error?.issues ?? []) yield { path: [...path, ...issue.path], issue };
-}
-
-/** A mismatch in words, to follow "answered with". */
-export function describeMismatch({ what, path, message }: Mismatch): string {
-  return `${what} at ${path.join('.') || 'the answer'}: ${message}`;
 }
 
 /** Whether an issue is about a value that the document does not list. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
-import { describeMismatch, findMismatch } from '../api/mismatch.ts';
+import { findMismatch } from '../api/mismatch.ts';
 import { SotraError } from '../errors.ts';
 import { type CallAnswer, type ClientConfig, callEndpoint } from './client.ts';
 
@@ -21,7 +21,7 @@ export async function callAndCheck<P extends Params, Answer>(
   ]);
   const mismatch = answer.isEmpty ? undefined : findMismatch(schema as z.ZodType, answer.data, config.strict);
   if (mismatch === undefined) return answer;
-  const message = `${endpoint.method} ${endpoint.path} answered with ${describeMismatch(mismatch)}`;
+  const message = `${endpoint.method} ${endpoint.path} answered with ${mismatch}`;
   const { status, requestId } = answer;
   if (config.strict) throw new SotraError('contract', message, { status, requestId });
   config.warn?.(message);

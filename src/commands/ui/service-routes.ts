@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { flagName } from '../../api/endpoint.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
-import { describeMismatch, findMismatch } from '../../api/mismatch.ts';
+import { findMismatch } from '../../api/mismatch.ts';
 import { checkInput } from '../../api/request.ts';
 import { hideUrlSecrets, maskSecrets } from '../../client/secrets.ts';
 import { argumentWord, flagWords, shellLine } from '../../client/shell.ts';
@@ -48,7 +48,7 @@ export function openServiceRoutes({ endpoints, views, commandStart, ...options }
     const command = `${commandStart} ${writeCommand(endpoint, input)}`;
     const mismatch = findMismatch((await endpoint.answer()) as z.ZodType, data);
     if (mismatch !== undefined) {
-      const message = `the service answered with ${describeMismatch(mismatch)}`;
+      const message = `the service answered with ${mismatch}`;
       throw new SotraError('contract', message, { hint: `See the answer: ${command} --json` });
     }
     const shown = hideDestinations(maskSecrets(data));

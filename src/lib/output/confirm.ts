@@ -65,12 +65,7 @@ export interface PlannedChange {
   detail: string | null;
 }
 
-interface Plan {
-  dryRun: true;
-  changes: readonly PlannedChange[];
-}
-
-const view: View<Plan, PlannedChange> = {
+const view: View<{ changes: readonly PlannedChange[] }, PlannedChange> = {
   layout: 'table',
   rows: ({ changes }) => changes,
   columns: [
@@ -82,5 +77,5 @@ const view: View<Plan, PlannedChange> = {
 };
 
 export function showPlan(changes: readonly PlannedChange[]): Result {
-  return { kind: 'answer', answer: { dryRun: true, changes } satisfies Plan, view };
+  return { kind: 'answer', answer: { dryRun: true, changes }, view };
 }

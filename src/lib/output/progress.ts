@@ -83,19 +83,11 @@ function showStep(spinner: Ora, text: string): void {
   else spinner.start();
 }
 
-type TerminalStream = NodeJS.WritableStream & {
-  isTTY: boolean;
-  columns: number;
-  cursorTo: (column: number) => boolean;
-  clearLine: () => boolean;
-  moveCursor: (columns: number, rows: number) => boolean;
-};
-
 /**
  * The sink as a Node stream; writes fail silently once the reader is gone. Text is passed on in the same turn, never queued: ora hooks the
  * process's own streams while it spins and would take late text for somebody else's, and draw again, forever.
  */
-export function sinkStream(sink: Sink): TerminalStream {
+export function sinkStream(sink: Sink) {
   const drawNow = (text: unknown): boolean => {
     sink.draw(String(text)).catch(() => undefined);
     return true;

@@ -33,7 +33,7 @@ const issues: readonly [schema: z.ZodType, value: unknown, path: readonly (strin
 ];
 
 test.each(issues)('the first mismatch is reported with its path (case %#)', (schema, value, path, message) => {
-  expect(findMismatch(schema, value)).toMatchObject({ path, message });
+  expect(findMismatch(schema, value)).toBe(`an unexpected shape at ${path.join('.') || 'the answer'}: ${message}`);
 });
 
 test('a value that fits has no mismatch', () => {
@@ -58,7 +58,7 @@ test.each<[answer: unknown, path: readonly PropertyKey[], message: string]>([
   [{ fixed: { one: 'z' } }, ['fixed', 'one'], '"z" is none of x'],
   [{ fixed: { one: '' } }, ['fixed', 'one'], '"" is none of x'],
 ])('%j has a value that the document does not list', (answer, path, message) => {
-  expect(findMismatch(listed, answer, true)).toEqual({ what: 'an unknown value', path, message });
+  expect(findMismatch(listed, answer, true)).toBe(`an unknown value at ${path.join('.')}: ${message}`);
   expect(findMismatch(listed, answer)).toBeUndefined();
 });
 
