@@ -67,6 +67,8 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   [`follow add ${wallet} ext:a 0x12`, '<target...> 0x12: has 2 hex digits, 40 are needed'],
   [`follow add ${wallet} ext:a ${wallet.toUpperCase().replace('X', 'x')}`, undefined, 'Omit this target.'],
   ['profile follows ext:a --limit 101', '--limit 101: must be a whole number from 1 to 100'],
+  ['feed actor ext:a --min-trade-usd 50', '--min-trade-usd 50: must be one of 10, 100, 500, 1000'],
+  ['feed actor ext:a --limit 101', '--limit 101: must be a whole number from 1 to 100'],
   ['profile followers 0x12', '<identifier> 0x12: has 2 hex digits, 40 are needed'],
   ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
   ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean leaderboard?'],

@@ -54,7 +54,7 @@ test('odd text anywhere in a command line is accepted or refused, and no message
   const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
   // Each text in some of the places, each place with some of the texts.
   for (const [index, text] of words.entries())
-    for (const place of places.filter((_, at) => (at + index) % size(24, 3) === 0)) {
+    for (const place of places.filter((_, at) => (at + index) % size(36, 3) === 0)) {
       const argv = place.map((word) => word.replace('TEXT', () => text));
       const { code, out, err } = await run(argv, { env: all, tty: 80, skipWaits: true });
       const shown = JSON.stringify(argv).slice(0, 300);

@@ -6,6 +6,7 @@ import { evmTrader } from '../../support/traders.ts';
 
 const base = '--chain base --tx 0xAB5CDBd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad9'.split(' ');
 const token = ['--token', '0x4ED4E862860beD51a9570b96d89aF5E1B0Efefed'];
+const sign = ['comment', 'sign', ...base, ...token, '--service-name', 'Example'];
 
 async function message(words: readonly string[]): Promise<string> {
   const { out, err, code } = await run(['comment', 'sign', ...words, '--dry-run', '--json']);
@@ -109,8 +110,7 @@ test.each([
   ['formats', '\u00ad\u0600\u2060\ufeff', ['U+00AD', 'U+0600', 'U+2060', 'U+FEFF']],
   ['blanks that are letters or symbols', '\ufffc\u{1d159}', ['U+FFFC', 'U+1D159']],
 ] as const)('%s are spelled out and named in a warning', async (_, hidden, codes) => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run'];
-  const { out } = await run([...words, '--text', `gm${hidden}!`]);
+  const { out } = await run([...sign, '--dry-run', '--text', `gm${hidden}!`]);
   for (const code of codes) expect(out.split('\nComment: ')[0]).toContain(`<${code}>`);
   expect(out).not.toContain(hidden.slice(-1));
   expect(out).toContain(`warning: the comment has characters that cannot be seen: ${codes.join(', ')}\n`);
@@ -129,16 +129,7 @@ test('a comment with lines that read like fields stays behind its bar, even if t
 });
 
 test('the signed text is shown with its codes everywhere: result, batch, and a service that answers with another text', async () => {
-  const words = [
-    'comment',
-    'sign',
-    ...base,
-    ...token,
-    '--service-name',
-    'Example',
-    '--text',
-    'gm\u3164\nTxn Hash: 0xdead',
-  ];
+  const words = [...sign, '--text', 'gm\u3164\nTxn Hash: 0xdead'];
   const options = { env: { KEY: evmTrader.key }, tty: 200 };
   const { out, err } = await run([...words, '--key-env', 'KEY'], options);
   expect(out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
@@ -167,19 +158,7 @@ test('the signed text is shown with its codes everywhere: result, batch, and a s
 });
 
 test('a signed file whose fields hold lines of their own is refused', async () => {
-  const words = [
-    'comment',
-    'sign',
-    ...base,
-    ...token,
-    '--service-name',
-    'Example',
-    '--text',
-    'gm',
-    '--key-env',
-    'KEY',
-    '--json',
-  ];
+  const words = [...sign, '--text', 'gm', '--key-env', 'KEY', '--json'];
   const signed = JSON.parse((await run(words, { env: { KEY: evmTrader.key } })).out);
   const file = join(temporaryFolder(), 'signed.json');
   for (const [field, value] of [
@@ -194,15 +173,13 @@ test('a signed file whose fields hold lines of their own is refused', async () =
 });
 
 test('an emoji made with joiners is no reason to warn', async () => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run'];
-  const { out } = await run([...words, '--text', 'gm 👩‍🚀']);
+  const { out } = await run([...sign, '--dry-run', '--text', 'gm 👩‍🚀']);
   expect(out).toContain('Comment: | gm 👩‍🚀');
   expect(out).not.toContain('warning');
 });
 
 test('marks that the screen leaves out are escaped in the preview', async () => {
-  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example'];
-  const { out } = await run([...words, '--dry-run', '--text', `gm${'\u0301'.repeat(400)}`]);
+  const { out } = await run([...sign, '--dry-run', '--text', `gm${'\u0301'.repeat(400)}`]);
   expect(out).toContain(`gm${'\u0301'.repeat(4)}<U+0301><U+0301>`);
   expect(out).toContain('warning: the comment has characters that cannot be seen: U+0301');
 });

@@ -314,26 +314,6 @@ test('Twitter handles are found with or without the at sign, whatever their case
   });
 });
 
-test.each([
-  ['an object', {}, /must be an array of \{addressOrUid, targets\}/],
-  ['an entry without follower', [{ targets: [wallet] }], /\[0\]\.addressOrUid is required/],
-  [
-    'a wrong action',
-    [entries[0], { ...entries[0], action: 'block' }],
-    /\[1\]\.action "block": must be one of follow, unfollow/,
-  ],
-  [
-    'a wrong target',
-    [{ addressOrUid: 'ext:u1', targets: ['0x1'] }],
-    /\[0\]\.targets "0x1": has 1 hex digit, 40 are needed/,
-  ],
-])('the sandbox answers 400 to %s, naming the field, and applies nothing', async (_, body, message) => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const reply = await ask(service, 'POST', '/v1/addresses/follow/bulk', { body: JSON.stringify(body) });
-  expect(reply).toEqual({ status: 400, body: { error: expect.stringMatching(message) } });
-  expect(await graph(service)).toEqual([]);
-});
-
 test('--report of follow bulk says of each entry what became of it', async () => {
   const { env } = await stub(({ method, body }, response) => {
     const isSecond = body.includes('ext:1500"');

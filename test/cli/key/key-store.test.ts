@@ -6,31 +6,10 @@ import { run, temporaryFolder } from '../../support/harness.ts';
 import { long, some } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
-const evmFields = [
-  '--chain',
-  'base',
-  '--token',
-  degen,
-  '--tx',
-  swaps.good,
-  '--text',
-  'gm',
-  '--service-name',
-  'Example',
-];
-const mint = 'So11111111111111111111111111111111111111112';
-const solanaFields = [
-  '--chain',
-  'solana',
-  '--token',
-  mint,
-  '--tx',
-  swaps.solana,
-  '--text',
-  'gm',
-  '--service-name',
-  'Example',
-];
+const fieldsOf = (chain: string, token: string, tx: string) =>
+  `--chain ${chain} --token ${token} --tx ${tx} --text gm --service-name Example`.split(' ');
+const evmFields = fieldsOf('base', degen, swaps.good);
+const solanaFields = fieldsOf('solana', 'So11111111111111111111111111111111111111112', swaps.solana);
 
 function place() {
   const folder = temporaryFolder();

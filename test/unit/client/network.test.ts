@@ -1,8 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { generate } from 'selfsigned';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createNetwork } from '../../../src/client/network.ts';
 import { openPort } from '../../support/harness.ts';
@@ -164,22 +162,6 @@ test.each(ownHosts)('%s is asked without the proxy', async (host, address) => {
   const { send } = await transportOf({ env: { HTTP_PROXY: proxy.url } });
   expect((await send(`http://${host}:${port}/`)).text).toBe('GET / ""');
   expect(proxy.asked).toEqual([]);
-});
-
-test('a service behind TLS is asked through HTTPS_PROXY; a self-signed certificate is not trusted', async () => {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'service.test' }]);
-  const asked: string[] = [];
-  const service = createSecureServer({ key, cert }, ({ url = '' }, response) => {
-    asked.push(url);
-    response.end();
-  });
-  const proxy = await proxyTo(await openPort(service));
-  const { send } = await transportOf({ env: { HTTPS_PROXY: proxy.url } });
-  await expect(send('https://service.test/')).rejects.toMatchObject({
-    kind: 'untrusted',
-    message: expect.stringMatching(/certificate/),
-  });
-  expect([proxy.asked, asked]).toEqual([['CONNECT service.test:443'], []]);
 });
 
 const badProxies: readonly [address: string, shown: string][] = [
