@@ -1,5 +1,6 @@
 // What a listener costs: how many deliveries a second it stores, against a bare node:http server that appends each body to a file and syncs
-// it before it answers; and how much later the 401 for 5 MB comes than the one for a small body. Needs `npm run build` before.
+// it before it answers; how much later the 401 for 5 MB comes than the one for a small body; and how many a second it stores when there are
+// a million already, against a thousand. Needs `npm run build` before.
 import { spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, fsync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import Database from 'libsql';
 import { startServer } from './measure/child.ts';
 import { atEnd, temporaryFolder } from './measure/folder.ts';
 import { median, report } from './measure/row.ts';
@@ -17,6 +19,8 @@ const secret = 'bench-secret';
 const rounds = 15;
 /** Deliveries of one round, and connections that send them. */
 const [count, connections] = [10_000, 64];
+/** Deliveries in a large store. */
+const stored = 1_000_000;
 const [large, small] = [5_000_000, 100];
 // If a body is parsed or written anew, one of these costs the most: nesting, numbers, escapes, blanks.
 const fillings = ['[', '1,', '"\\\\",', ' '];
@@ -25,6 +29,26 @@ if (process.argv[2] === 'bare') serveBare();
 else await main();
 
 async function main(): Promise<void> {
+  const [listener, bare] = [await listen(), await startServer([fileURLToPath(import.meta.url), 'bare'])];
+  const compared = await compare(Number(bare.url), listener.port, count);
+  const laterMs: number[][] = [];
+  for (const filling of fillings) laterMs.push(await refuse(listener.port, filling));
+  const [worst = []] = laterMs.sort((a, b) => median(b) - median(a));
+  const [few, many] = [await listen(), await listen()];
+  fill(few.store, 1000);
+  fill(many.store, stored);
+  const later = await compare(few.port, many.port, 1000);
+  const what = 'receive, bare node:http that syncs each body';
+  report([
+    { what, unit: 'requests/s', ...compared, atLeast: 0.4 },
+    { what: `the 401 of the worst ${large} bytes beyond that of ${small}`, unit: 'ms', measured: worst, atMost: 5 },
+    { what: `receive with ${stored} stored, with 1000 stored`, unit: 'requests/s', ...later, atLeast: 0.8 },
+  ]);
+  process.exit();
+}
+
+/** Starts a listener with a new store. */
+async function listen(): Promise<{ port: number; store: string }> {
   const folder = temporaryFolder();
   const [secrets, ready] = [join(folder, 'secret'), join(folder, 'ready')];
   writeFileSync(secrets, `${secret}\n`);
@@ -34,26 +58,43 @@ async function main(): Promise<void> {
     env: { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder },
   });
   atEnd(() => listener.kill());
-  const bare = await startServer([fileURLToPath(import.meta.url), 'bare']);
   while (!existsSync(ready)) await delay(10);
   const port = Number(new URL(JSON.parse(readFileSync(ready, 'utf8')).url).port);
+  return { port, store: join(folder, 'webhook/inbox/default/inbox.db') };
+}
+
+/** Writes deliveries into a store, faster than a listener would; with short bodies, which nothing reads again. */
+function fill(store: string, deliveries: number): void {
+  const db = new Database(store);
+  db.exec(`
+    BEGIN IMMEDIATE;
+    CREATE TEMP TABLE filling AS
+      WITH RECURSIVE numbers (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM numbers WHERE seq < ${deliveries})
+      SELECT seq, lower(hex(randomblob(18))) AS id FROM numbers;
+    INSERT INTO delivery SELECT seq, ${Date.now()}, '/hook#00000000', json_array(id), '[]', x'7b7d' FROM filling;
+    INSERT INTO event SELECT id, seq, ${Date.now()} FROM filling ORDER BY id;
+    INSERT INTO facet SELECT seq / 4096, 'path', '/hook', seq FROM filling;
+    INSERT INTO facet SELECT seq / 4096, 'type', 'new-feed-item', seq FROM filling;
+    COMMIT;
+  `);
+  db.close();
+}
+
+/** How many deliveries a second two servers take, in turn. */
+async function compare(
+  one: number,
+  other: number,
+  deliveries: number,
+): Promise<{ floor: number[]; measured: number[] }> {
   const [floor, measured]: [number[], number[]] = [[], []];
   // The first round warms both up.
   for (let round = 0; round <= rounds; round += 1) {
-    const rates = [await receive(Number(bare.url)), await receive(port)];
+    const rates = [await receive(one, deliveries), await receive(other, deliveries)];
     if (round === 0) continue;
     floor.push(rates[0] ?? 0);
     measured.push(rates[1] ?? 0);
   }
-  const laterMs: number[][] = [];
-  for (const filling of fillings) laterMs.push(await refuse(port, filling));
-  const [worst = []] = laterMs.sort((a, b) => median(b) - median(a));
-  const what = 'receive, bare node:http that syncs each body';
-  report([
-    { what, unit: 'requests/s', floor, measured, atLeast: 0.4 },
-    { what: `the 401 of the worst ${large} bytes beyond that of ${small}`, unit: 'ms', measured: worst, atMost: 5 },
-  ]);
-  process.exit();
+  return { floor, measured };
 }
 
 function prepare(): Buffer {
@@ -74,8 +115,8 @@ function head(signature: string, body: string): Buffer {
 }
 
 /** Sends deliveries over some connections, one at a time on each: how many were answered 200 in a second. */
-async function receive(port: number): Promise<number> {
-  const requests = Array.from({ length: count }, prepare);
+async function receive(port: number, deliveries: number): Promise<number> {
+  const requests = Array.from({ length: deliveries }, prepare);
   const started = performance.now();
   const work = () =>
     new Promise<void>((resolve, reject) => {
@@ -92,7 +133,7 @@ async function receive(port: number): Promise<number> {
       socket.once('error', reject);
     });
   await Promise.all(Array.from({ length: connections }, work));
-  return Math.round((count * 1000) / (performance.now() - started));
+  return Math.round((deliveries * 1000) / (performance.now() - started));
 }
 
 /** How many milliseconds later the answer to a large body comes than the one to a small body, one figure a round. */
