@@ -61,18 +61,30 @@ export interface CallAnswer<T = unknown> {
 
 type AttemptAnswer = Omit<CallAnswer, 'attempts'>;
 
+/** How a request differs from the one of its input. */
+export interface RequestChange {
+  /** A link of the service, in place of the address. */
+  link?: string | undefined;
+  /** Changes the JSON of the body. */
+  editBody?: ((json: string) => string) | undefined;
+}
+
 /**
- * The answer of one endpoint; `link` replaces its address. Errors: by status (`key-refused`, `not-found`, ...), `network`, `timeout`,
+ * The answer of one endpoint. Errors: by status (`key-refused`, `not-found`, ...), `network`, `timeout`,
  * `redirect`, `bad-answer` for a body that is not JSON.
  */
 export function callEndpoint<P extends Params, Answer>(
   endpoint: Pick<Endpoint<string, P, Answer>, 'id' | 'method' | 'path' | 'params'>,
   input: InputOf<P>,
   config: ClientConfig,
-  link?: string,
+  { link, editBody }: RequestChange = {},
 ): Promise<CallAnswer<Answer>> {
   const wire = encodeRequest(endpoint, input as Record<string, unknown>, config.wire);
-  const request = link === undefined ? wire : { ...wire, href: sameOrigin(link, config) };
+  const request = {
+    ...wire,
+    ...(link !== undefined && { href: sameOrigin(link, config) }),
+    ...(editBody !== undefined && { bodyText: editBody(JSON.stringify(wire.body)) }),
+  };
   return sendRequest(request, config) as Promise<CallAnswer<Answer>>;
 }
 

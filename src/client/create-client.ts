@@ -147,7 +147,7 @@ function createMethod(endpoint: TableRow, base: ClientConfig) {
   const all = async function* (input: Values = {}, options: CallOptions = {}) {
     checkNames(endpoint, input);
     const config = configFor(options);
-    const fetchPage = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, link);
+    const fetchPage = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, { link });
     const seen = new Set<string>();
     for await (const items of walkPages({ paging, input, fetchPage, max: undefined, onMaxReached: () => undefined }))
       for (const item of items) {

@@ -50,7 +50,7 @@ export async function callEndpoint(
     return { kind: 'request', request: await context.client.previewCall(endpoint, input as never) };
   const live = await watch?.(typed as never, input as never, context);
   if (live !== undefined) return { kind: 'items', batches: live, view: shown, live: true };
-  const fetchPage = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, link);
+  const fetchPage = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, { link });
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;
     const onMaxReached = () => context.note(`There is more: stopped after ${max} items (--max).`);

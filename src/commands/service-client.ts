@@ -1,7 +1,14 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { callAndCheck } from '../client/check-answer.ts';
-import { buildRequest, type CallAnswer, type CallEvent, type ClientConfig, sendRequest } from '../client/client.ts';
+import {
+  buildRequest,
+  type CallAnswer,
+  type CallEvent,
+  type ClientConfig,
+  type RequestChange,
+  sendRequest,
+} from '../client/client.ts';
 import { hideKeyInAnswers } from '../client/hide-key.ts';
 import { hints } from '../client/hints.ts';
 import { callPolicy, createRate } from '../client/retry.ts';
@@ -20,14 +27,13 @@ type WaitEvent = Extract<CallEvent, { kind: 'wait' }>;
 /** Calls of the service in use; each is written to the history. */
 export interface ServiceClient {
   /**
-   * The answer of an endpoint, or of a link of the service. `retries` overrides `--retries`. Errors: as in `callAndCheck`; `key-missing` before
+   * The answer of an endpoint. `retries` overrides `--retries`. Errors: as in `callAndCheck`; `key-missing` before
    * anything is sent.
    */
   call: <P extends Params, Answer>(
     endpoint: Endpoint<string, P, Answer>,
     input: InputOf<P>,
-    link?: string,
-    retries?: number,
+    change?: RequestChange & { retries?: number | undefined },
   ) => Promise<CallAnswer<Answer>>;
   /** The answer of any request. Errors: as in `sendRequest`; `key-missing`. */
   request: (wire: WireRequest, more?: Pick<ClientConfig, 'includeBodyInError'>) => Promise<CallAnswer>;
@@ -121,11 +127,13 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
   };
 
   const client: ServiceClient = {
-    call: async (endpoint, input, link, retries) => {
-      const clientConfig = await createConfig(endpoint.keyless === true, retries);
+    call: async (endpoint, input, change) => {
+      const clientConfig = await createConfig(endpoint.keyless === true, change?.retries);
       client.seen.calls += 1;
       const { keep } = await log();
-      return keep(clientConfig, (logged) => callAndCheck(endpoint, input, { ...logged, strict: options.strict }, link));
+      return keep(clientConfig, (logged) =>
+        callAndCheck(endpoint, input, { ...logged, strict: options.strict }, change),
+      );
     },
     request: async (wire, more) => {
       const clientConfig = await createConfig(false);

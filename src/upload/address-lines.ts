@@ -13,24 +13,36 @@ export function packLines(addresses: readonly string[]): Buffer {
 
 /** The addresses of a piece. */
 export function unpackLines(piece: Buffer): string[] {
-  // ASCII is the same text in Latin-1, which is decoded twice as fast.
-  const lines = piece.toString(isAscii(piece) ? 'latin1' : 'utf8').split('\n');
+  const lines = decode(piece).split('\n');
   lines.pop();
   return lines;
 }
 
-/** The lines in chunks of a size, each as parts of pieces; the last one is smaller. */
-export function* chunksOf({ pieces }: AddressLines, size: number): Generator<Buffer[], undefined> {
+/** ASCII is the same text in Latin-1, which is decoded twice as fast. */
+function decode(piece: Buffer): string {
+  return piece.toString(isAscii(piece) ? 'latin1' : 'utf8');
+}
+
+/** The addresses as a JSON array, without a string for each. */
+export function toJson({ pieces }: AddressLines): string {
+  const text = pieces.map(decode).join('').slice(0, -1);
+  // No address holds a control character.
+  const items = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '","');
+  return `["${items}"]`;
+}
+
+/** The addresses in chunks of a size; the last one is smaller. */
+export function* chunksOf({ pieces }: AddressLines, size: number): Generator<AddressLines, undefined> {
   let [parts, missing]: [Buffer[], number] = [[], size];
   for (const piece of pieces)
     for (let [start, end] = [0, 0]; start < piece.length; start = end) {
       for (; missing > 0 && end < piece.length; missing -= 1) end = piece.indexOf(lineFeed, end) + 1;
       parts.push(piece.subarray(start, end));
       if (missing > 0) continue;
-      yield parts;
+      yield { pieces: parts, count: size };
       [parts, missing] = [[], size];
     }
-  if (parts.length > 0) yield parts;
+  if (parts.length > 0) yield { pieces: parts, count: size - missing };
   return undefined;
 }
 

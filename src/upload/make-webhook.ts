@@ -129,7 +129,7 @@ async function post(
   { client }: Context,
   retries: number | undefined,
 ): Promise<Made> {
-  const { data } = await client.call(endpoints.register, input, undefined, retries);
+  const { data } = await client.call(endpoints.register, input, { retries });
   if (typeof data?.uid !== 'string')
     throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
       hint: 'sotra webhook list shows it.',

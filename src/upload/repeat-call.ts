@@ -1,5 +1,5 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
-import type { CallAnswer } from '../client/client.ts';
+import type { CallAnswer, RequestChange } from '../client/client.ts';
 import { computeBackoff, policies } from '../client/retry.ts';
 import type { Context } from '../context.ts';
 import { SotraError, writeMessage } from '../errors.ts';
@@ -51,6 +51,7 @@ export function callRepeatedly<P extends Params, Answer>(
   context: Context,
   endpoint: Endpoint<string, P, Answer>,
   input: InputOf<P>,
+  change?: RequestChange,
 ): Promise<CallAnswer<Answer>> {
-  return repeatCall(context, (retries) => context.client.call(endpoint, input, undefined, retries), {});
+  return repeatCall(context, (retries) => context.client.call(endpoint, input, { ...change, retries }), {});
 }

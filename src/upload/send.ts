@@ -4,7 +4,7 @@ import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { chunksOf, unpackLines } from './address-lines.ts';
+import { type AddressLines, chunksOf, toJson, unpackLines } from './address-lines.ts';
 import { makeWebhook } from './make-webhook.ts';
 import type { AddressList } from './read-addresses.ts';
 import { callRepeatedly } from './repeat-call.ts';
@@ -56,8 +56,7 @@ function announce({ list, show }: UploadRun, makes: boolean): void {
 }
 
 function firstChunk({ left }: AddressList): string[] {
-  const chunk = chunksOf(left, chunkSize).next().value ?? [];
-  return chunk.flatMap(unpackLines);
+  return (chunksOf(left, chunkSize).next().value?.pieces ?? []).flatMap(unpackLines);
 }
 
 /** How many addresses of the list are confirmed, now or by earlier runs. */
@@ -79,11 +78,10 @@ async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
     for (const chunk of chunks) {
       failure ??= context.io.signal.reason;
       if (failure !== undefined) return;
-      const addresses = chunk.flatMap(unpackLines);
       if (isKnown) isKnown = false;
-      else await putChunk(run, addresses);
-      confirmed.add(chunk);
-      run.sent += addresses.length;
+      else await putChunk(run, chunk);
+      confirmed.add(chunk.pieces);
+      run.sent += chunk.count;
       show.confirmed(countConfirmed(run), list.size);
     }
   };
@@ -95,9 +93,11 @@ async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
   }
 }
 
-async function putChunk({ upload, context }: UploadRun, walletAddresses: string[]): Promise<void> {
+async function putChunk({ upload, context }: UploadRun, chunk: AddressLines): Promise<void> {
   const { state } = upload;
-  const { data } = await callRepeatedly(context, addAddresses, { uid: state.uid ?? '', walletAddresses });
+  const editBody = (json: string) => json.replace('[]', () => toJson(chunk));
+  const input = { uid: state.uid ?? '', walletAddresses: [] };
+  const { data } = await callRepeatedly(context, addAddresses, input, { editBody });
   if (data?.destinationUrl !== undefined) state.destinationUrl ??= hideUrlSecrets(data.destinationUrl);
 }
 

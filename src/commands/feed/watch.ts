@@ -32,7 +32,7 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly Card[]> 
   const { signal, sleep } = context.io;
   let [shown, failures, attempts, askedMs, hasAnswered] = [0, 0, 0, 0, false];
   const readNewCards = openFeed(watch, async (input, link) => {
-    const answer = await context.client.call(watch.endpoint, input as never, link);
+    const answer = await context.client.call(watch.endpoint, input as never, { link });
     hasAnswered = true;
     return answer;
   });

@@ -26,7 +26,7 @@ async function* readNamed(file: string, signal?: AbortSignal): AsyncGenerator<Ui
     const fd = openSync(file, readNow);
     // Readers of a file check the signal themselves.
     const isPipe = fstatSync(fd).isFIFO();
-    if (!isPipe) return yield* createReadStream('', { fd });
+    if (!isPipe) return yield* createReadStream('', { fd, highWaterMark: 256 * 1024 });
     const pipe = new Socket({ fd, readable: true, writable: false });
     yield* signal === undefined ? pipe : addAbortSignal(signal, pipe);
   } catch (cause) {

@@ -6,12 +6,13 @@ import {
   dropRepeats,
   hashEvmLines,
   hashLines,
+  toJson,
   unpackLines,
 } from '../../../src/upload/address-lines.ts';
 
 const linesOf = (...batches: string[][]) => dropRepeats(batches.map(hashLines));
 const chunks = (lines: AddressLines, size: number) =>
-  [...chunksOf(lines, size)].map((parts) => parts.flatMap(unpackLines));
+  [...chunksOf(lines, size)].map(({ pieces }) => pieces.flatMap(unpackLines));
 
 async function* read(addresses: readonly string[]) {
   yield addresses;
@@ -37,6 +38,11 @@ test.each([
 test('the first of equal addresses stays where it is', () => {
   const lines = linesOf(['a', 'ext:Zoë'], [], ['b', 'a'], ['ext:Zoë', 'c']);
   expect([lines.count, chunks(lines, 3)]).toEqual([4, [['a', 'ext:Zoë', 'b'], ['c']]]);
+});
+
+test('a chunk is written as JSON, whatever its ids hold', () => {
+  const ids = ['ext:a"b', 'ext:c\\d\\"', 'ext:Zoë', evm];
+  expect(JSON.parse(toJson(linesOf(ids.slice(0, 2), ids.slice(2))))).toEqual(ids);
 });
 
 test('an EVM address is the same in a batch of its own and among others', () => {
