@@ -34,7 +34,7 @@ function makeSink(
     get width() {
       return lineWidth(process.env, stream.columns);
     },
-    hasColors: forced === '' ? isTTY && refused === '' && terminal !== 'dumb' : forced !== '0',
+    hasColors: forced === '' ? isTTY && refused === '' && terminal !== 'dumb' : !['0', 'false'].includes(forced),
     write: isData ? write : (text) => write(terminalText(text)),
     draw: write,
   };

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -320,3 +321,27 @@ test.each([`{"contexts":{"a":{"apiKey":"${key}"}}`, `{"contexts":{"a":{"apiKey":
     expect(err).not.toMatch(/Zx9|4711/);
   },
 );
+
+function leave(folder: string, name: string, minutesAgo: number): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), '{"half');
+  const at = Date.now() / 1000 - minutesAgo * 60;
+  utimesSync(join(folder, name), at, at);
+}
+
+test('drafts that a killed process left go with the next change of the settings; young ones and what is not ours stay', async () => {
+  const folder = temporaryFolder();
+  const ours = ['config.json.tmp-5245811440579385', 'config.json.sotra-0a1b2c3d.tmp'];
+  const theirs = ['notes.0a1b2c3d.tmp', 'sotra-0a1b2c3d.tmp.txt', 'other.json.tmp-5245811440579385'];
+  for (const name of [...ours, ...theirs]) leave(folder, name, 60);
+  leave(folder, 'config.json.sotra-99999999.tmp', 1);
+  expect(
+    await run('context set a --base-url https://a.example.com', { env: { SOTRA_CONFIG_DIR: folder } }),
+  ).toMatchObject({
+    code: 0,
+  });
+  expect(readdirSync(folder).sort()).toEqual(
+    ['config.json', 'config.json.sotra-99999999.tmp', 'config.lock', ...theirs].sort(),
+  );
+  for (const name of theirs) expect(readFileSync(join(folder, name), 'utf8')).toBe('{"half');
+});

@@ -1,10 +1,10 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { layouts } from '../../api/formats.ts';
 import { byName, isObject, parseJson } from '../../api/json.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import { makeFolder, readStateBytes, syncFolder } from '../files/durable-file.ts';
+import { makeFolder, readStateBytes, removeOldDrafts, syncFolder } from '../files/durable-file.ts';
 import { type LockIo, withLock } from '../files/lock.ts';
 import { decodeText } from '../files/source.ts';
 
@@ -51,6 +51,7 @@ export function openSettings(directory: string): SettingsStore {
           file.store = { ...settings, version };
           chmodSync(path, 0o600);
           syncFolder(directory);
+          removeOldDrafts(directory, statSync(path).mtimeMs);
           return settings;
         });
       } catch (cause) {

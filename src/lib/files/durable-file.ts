@@ -9,6 +9,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -96,16 +97,32 @@ export function warnOfReaders(file: string, { warn, io }: { warn: (text: string)
 
 /** Writes a draft beside a file, safe on disk, calls `settle` with it, and removes the draft. */
 function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
-  const draft = `${file}.${process.pid}.tmp`;
-  // Of a killed process that had this id.
-  rmSync(draft, { force: true });
+  const draft = `${file}.sotra-${randomId()}.tmp`;
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
+    removeOldDrafts(dirname(file), statSync(draft).mtimeMs);
     settle(draft);
   } finally {
     rmSync(draft, { force: true });
   }
   syncFolder(dirname(file));
+}
+
+const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
+/** A draft of this age belongs to a killed process. */
+const oldMs = 600_000;
+
+/** Removes the drafts that killed processes left in a folder. `nowMs` by the clock of the disk, which need not be ours. */
+export function removeOldDrafts(folder: string, nowMs: number): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!draftName.test(name)) continue;
+      const draft = join(folder, name);
+      if (nowMs - statSync(draft).mtimeMs > oldMs) rmSync(draft, { force: true });
+    }
+  } catch {
+    // The next write tries again.
+  }
 }
 
 /** The result of `act`, called with a new temporary folder, which is removed afterwards. Errors: those of the file system. */
