@@ -166,16 +166,8 @@ export type WireNames = Readonly<Record<string, string>>;
 
 type NamedParams = Pick<Endpoint, 'id' | 'params'>;
 
-/** A parameter that a deployment may name otherwise. */
-export interface OpenName {
-  /** Its key in a `wire` map: `leaderboard.list.limit`. */
-  id: string;
-  key: string;
-  param: Param;
-}
-
-/** The query and body parameters whose names are not from the interface document. */
-export function openNames(endpoint: NamedParams): OpenName[] {
+/** The query and body parameters whose names are not from the interface document; `id`: the key in a `wire` map, `leaderboard.list.limit`. */
+export function openNames(endpoint: NamedParams) {
   return Object.entries(endpoint.params)
     .filter(([, param]) => travels(param) && param.source !== 'spec')
     .map(([key, param]) => ({ id: `${endpoint.id}.${key}`, key, param }));

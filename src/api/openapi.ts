@@ -215,13 +215,10 @@ function jsonContent(schema: unknown, example?: unknown): Json {
   return { 'application/json': { schema, example } };
 }
 
-/** Schemas as JSON Schema, those with a name as `$ref`. */
-interface SharedSchemas {
-  schemas: Json;
-  toSchema: (schema: z.ZodType) => Json;
-}
+type SharedSchemas = ReturnType<typeof sharedSchemas>;
 
-function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchemas {
+/** Schemas as JSON Schema, those with a name as `$ref`. */
+function sharedSchemas(named: Readonly<Record<string, z.ZodType>>) {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const convert = (schema: z.ZodType): { schema: Json; parts: Json } => {
@@ -234,7 +231,7 @@ function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchema
     const { id: _, ...schema } = part as Json;
     return [id, schema];
   });
-  return { schemas: Object.fromEntries(schemas), toSchema: (schema) => convert(schema).schema };
+  return { schemas: Object.fromEntries(schemas), toSchema: (schema: z.ZodType) => convert(schema).schema };
 }
 
 function pointToComponents(json: object): Json {

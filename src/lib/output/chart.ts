@@ -41,13 +41,10 @@ function renderChart({ title, bars }: BarChart, { width: given, palette }: DrawO
   return [palette.title(cutText(safeText(title), width)), '', ...lines].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** Cells to the left of zero, and the cells of one USD. */
-interface Plot {
-  left: number;
-  cellsPerUsd: number;
-}
+type Plot = ReturnType<typeof makePlot>;
 
-function makePlot(bars: readonly Bar[], cells: number): Plot {
+/** Cells to the left of zero, and the cells of one USD. */
+function makePlot(bars: readonly Bar[], cells: number) {
   const maxGain = Math.max(0, ...bars.map(({ usd }) => usd ?? 0));
   const maxLoss = Math.max(0, ...bars.map(({ usd }) => -(usd ?? 0)));
   if (maxGain + maxLoss === 0) return { left: 0, cellsPerUsd: 0 };
