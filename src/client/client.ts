@@ -123,7 +123,7 @@ export function buildRequest(
 export async function sendRequest(wire: WireRequest, config: ClientConfig): Promise<CallAnswer> {
   let request = buildRequest(wire, config);
   let deadlineMs = config.now() + config.maxTimeMs;
-  let redirects = 0;
+  let redirects: URL[] = [];
   const failed: FailedAttempt[] = [];
   for (let attempt = 1; ; ) {
     const turn = await config.takeTurn?.();
@@ -134,8 +134,8 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const { error, failure } = result;
     const next = findRedirect(result, request);
-    if (next !== undefined && redirects < maxRedirects) {
-      redirects += 1;
+    if (next !== undefined && !isLoop(next, [...redirects, request.url])) {
+      redirects.push(request.url);
       request = { ...request, url: next };
       continue;
     }
@@ -149,7 +149,7 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
     config.observe({ kind: 'wait', ms: delay, why: error.message });
     await config.sleep(delay, config.signal);
     attempt += 1;
-    redirects = 0;
+    redirects = [];
     request = buildRequest(wire, config);
   }
 }
@@ -175,6 +175,10 @@ function findRedirect({ failure, location }: AttemptFailure, { method, url }: Ht
   if (!isRedirect || method !== 'GET' || location === undefined || !URL.canParse(location, url.href)) return undefined;
   const next = new URL(location, url);
   return next.origin === url.origin ? next : undefined;
+}
+
+function isLoop(next: URL, seen: readonly URL[]): boolean {
+  return seen.length > maxRedirects || seen.some(({ href }) => href === next.href);
 }
 
 function loopError(next: URL, { url }: HttpRequest, { hide, hints }: ClientConfig): SotraError {
