@@ -21,7 +21,7 @@ const seriesOf = ({ trader, chain, token, direction }: Trade): Series => [trader
 
 /**
  * Stores trades and updates their positions and totals in one transaction. `liveAtMs`: they happen now, so webhooks get their events; without
- * it totals are kept again by `keepTotals` after the last batch.
+ * it totals are kept again by `keepTotals` after the last batch. Memory: the trades, and the positions of one series.
  */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): AddCounts {
   return db.transaction(() => {
