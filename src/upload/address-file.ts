@@ -62,7 +62,7 @@ async function* plainLines(file: TextFile, column: string | undefined): AsyncGen
     const evmLines = hashEvmLines(block);
     if (evmLines !== undefined) {
       yield { ...evmLines, firstLine };
-      firstLine += evmLines.hashes.length / 2;
+      firstLine += evmLines.count;
       continue;
     }
     const lines = splitLines(block, file.name, firstLine).map((text, index) => ({ line: firstLine + index, text }));

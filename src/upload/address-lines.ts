@@ -53,6 +53,7 @@ const isDigit = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-f]/.test(S
 /** Lines as they were read, with two hashes of 32 bits for each. */
 export interface HashedLines {
   bytes: Buffer;
+  count: number;
   hashes: Uint32Array;
 }
 
@@ -76,10 +77,10 @@ export function hashEvmLines(bytes: Buffer): HashedLines | undefined {
     hashes[index] = high;
     hashes[index + 1] = low;
   }
-  return { bytes, hashes };
+  return { bytes, count: bytes.length / evmLine, hashes };
 }
 
-/** Any lines. */
+/** Any addresses. */
 export function hashLines(addresses: readonly string[]): HashedLines {
   const bytes = packLines(addresses);
   const hashes = new Uint32Array(2 * addresses.length);
@@ -93,22 +94,23 @@ export function hashLines(addresses: readonly string[]): HashedLines {
       high = Math.imul(high ^ byte, highPrime);
       low = Math.imul(low ^ byte, lowPrime);
     }
-  return { bytes, hashes };
+  return { bytes, count: addresses.length, hashes };
 }
 
-/** Drops all but the first of equal addresses. */
+/** Drops all but the first of equal addresses; those of one hash are compared as text. */
 export function dropRepeats(read: readonly HashedLines[]): AddressLines {
-  const repeated = findRepeated(read.map(({ hashes }) => hashes));
+  const repeated = findRepeated(read);
   const seen = new Set<string>();
   let count = 0;
-  const pieces = read.map(({ bytes, hashes }) => {
-    count += hashes.length / 2;
-    if (repeated.size === 0) return bytes;
-    const addresses = unpackLines(bytes);
-    const firsts = addresses.filter(
-      (address, index) => !repeated.has(hashes[2 * index] ?? 0) || seen.size < seen.add(address).size,
+  const pieces = read.map((lines) => {
+    if (repeated.size === 0) {
+      count += lines.count;
+      return lines.bytes;
+    }
+    const firsts = unpackLines(lines.bytes).filter(
+      (address, index) => !repeated.has(lines.hashes[2 * index] ?? 0) || seen.size < seen.add(address).size,
     );
-    count -= addresses.length - firsts.length;
+    count += firsts.length;
     return packLines(firsts);
   });
   return { pieces, count };
@@ -118,12 +120,12 @@ export function dropRepeats(read: readonly HashedLines[]): AddressLines {
  * The first hashes of lines of which there may be several. A hash table of addresses by their second hash: a Set of a million numbers takes ten
  * times as long.
  */
-function findRepeated(all: readonly Uint32Array[]): ReadonlySet<number> {
-  const count = all.reduce((sum, { length }) => sum + length / 2, 0);
-  const last = 2 ** Math.ceil(Math.log2(2 * count + 1)) - 1;
+function findRepeated(read: readonly HashedLines[]): ReadonlySet<number> {
+  const total = read.reduce((sum, { count }) => sum + count, 0);
+  const last = 2 ** Math.ceil(Math.log2(2 * total + 1)) - 1;
   const table = new Uint32Array(last + 1);
   const repeated = new Set<number>();
-  for (const hashes of all)
+  for (const { hashes } of read)
     for (let at = 0; at < hashes.length; at += 2) {
       const high = hashes[at] ?? 0;
       const low = hashes[at + 1] ?? 0;

@@ -111,10 +111,9 @@ interface Wallets {
 const noWallets = (): Wallets => ({ count: 0, lines: [] });
 
 function takeEvmLines(block: EvmLines, reading: Reading): void {
-  const count = block.hashes.length / 2;
   reading.lines.push(block);
-  reading.count += count;
-  reading.EVM.count += count;
+  reading.count += block.count;
+  reading.EVM.count += block.count;
   if (reading.EVM.lines.length < maxListed) reading.EVM.lines.push(...linesOf(block));
 }
 
