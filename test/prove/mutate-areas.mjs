@@ -8,16 +8,13 @@ const area = (files, tests) => ({ files: sources(files), tests: tests.split(' ')
 export const areas = {
   text: area(
     'api/signed-text commands/comment/sign',
-    'unit/commands/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways cli/comment/signer-command',
+    'unit/commands/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways',
   ),
   signature: area(
     'api/verify-signature api/checksum keys/signer',
-    'cli/comment/signing-vectors cli/comment/signing-independent cli/comment/sign unit/commands/comment/verify unit/commands/comment/signing-rules unit/api/checksum unit/library/signing',
+    'cli/comment/signing-vectors cli/comment/sign unit/commands/comment/verify unit/commands/comment/signing-rules unit/api/checksum unit/library/signing',
   ),
-  post: area(
-    'commands/comment/send-comment',
-    'cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
-  ),
+  post: area('commands/comment/send-comment', 'cli/comment/ways cli/comment/post cli/comment/find-swap'),
   lots: area('sandbox/ledger/positions', 'unit/sandbox/ledger/positions unit/sandbox/ledger/positions-hyperliquid'),
   figures: area('sandbox/ledger/figures lib/output/format', 'unit/sandbox/ledger/figures unit/lib/output/format'),
   retry: area('client/retry', 'unit/client/retry unit/client/failures unit/client/network'),
