@@ -51,7 +51,7 @@ const shiftKey = 'import.shiftMs';
  * `usage`, with nothing changed, for a file that cannot be read or holds no rows.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport> {
-  const { db, nowMs, onStored, ownTime, batchSize = 12_000 } = options;
+  const { db, nowMs, onStored, ownTime, batchSize = 10_000 } = options;
   const counts = { rows: 0, rejected: 0 };
   const sum = { imported: 0, repeated: 0 };
   const [traders, tokens] = [new Set<string>(), new Set<string>()];
