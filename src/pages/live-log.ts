@@ -17,10 +17,9 @@ export interface LiveLog {
 
 /** Entries of one batch: a page draws as many rows, and asks for older ones. */
 const maxWaiting = 200;
-/** Pauses after a batch: the longest one after a full batch. */
-const maxPauses = 16;
+/** Entries for which there is a pause after their batch: drawing takes no time from what is shown. */
+const perPause = 13;
 
-/** Passes entries on to the pages that are open. The pause after a batch is longer after a large one: drawing takes no time from what is shown. */
 export function createLiveLog(pauseMs = 250): LiveLog {
   const added = new EventEmitter<{ entry: [LiveEntry] }>().setMaxListeners(0);
   const load: LiveEntry = { kind: 'load', data: null };
@@ -28,23 +27,16 @@ export function createLiveLog(pauseMs = 250): LiveLog {
     add: (kind, data) => void added.emit('entry', { kind, data }),
     isRead: () => added.listenerCount('entry') > 0,
     read: async function* (signal) {
-      let waiting = [load];
-      let isTooSlow = false;
+      const waiting = [load];
       const take = (entry: LiveEntry) => {
-        if (waiting.length < maxWaiting) return void waiting.push(entry);
-        waiting = [load];
-        isTooSlow = true;
-        added.off('entry', take);
+        if (waiting.push(entry) > maxWaiting) added.off('entry', take);
       };
-      added.on('entry', take);
       try {
         while (!signal.aborted) {
-          const [entries, size] = [waiting, isTooSlow ? maxWaiting : waiting.length];
-          waiting = [];
-          if (isTooSlow) added.on('entry', take);
-          isTooSlow = false;
-          yield entries;
-          const pauses = Math.ceil((size / maxWaiting) * maxPauses);
+          const entries = waiting.splice(0);
+          added.off('entry', take).on('entry', take);
+          yield entries.length > maxWaiting ? [load] : entries;
+          const pauses = Math.ceil(entries.length / perPause);
           await sleep(pauses * pauseMs, undefined, { signal }).catch(() => undefined);
           if (waiting.length === 0) await once(added, 'entry', { signal }).catch(() => undefined);
         }
