@@ -150,6 +150,14 @@ add('a target gets what comes after it was added, one of each webhook at a time,
   await stop();
 });
 
+add('forwarding that is stopped as it begins ends', async (open) => {
+  const inbox = await open();
+  await inbox.addTargets([target]);
+  const { stop, posted } = await forwarding(inbox, target);
+  await stop();
+  expect(posted).toEqual([]);
+});
+
 add('what ended is not posted again, what did not is, and the events have the status of each', async (open) => {
   const inbox = await open();
   await inbox.store([deliveryOf('unforwarded')]);

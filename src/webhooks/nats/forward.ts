@@ -137,6 +137,11 @@ async function work(
       const messages = await consumer.consume({ ...pull, callback: take });
       const stop = () => messages.stop();
       signals.stopping.addEventListener('abort', stop, { once: true });
+      // Of messages that were stopped before, the status would not end.
+      if (signals.stopping.aborted) {
+        stop();
+        break;
+      }
       for await (const { type } of messages.status()) {
         if (type === 'consumer_pinned') isPinned = true;
         if (type === 'consumer_unpinned') {
