@@ -158,6 +158,14 @@ add('forwarding that is stopped as it begins ends', async (open) => {
   expect(posted).toEqual([]);
 });
 
+add('following that is stopped as it begins ends', async (open) => {
+  const inbox = await open();
+  const stop = new AbortController();
+  const next = inbox.follow({}, stop.signal)[Symbol.asyncIterator]().next();
+  stop.abort();
+  expect(await next).toEqual({ done: true, value: undefined });
+});
+
 add('what ended is not posted again, what did not is, and the events have the status of each', async (open) => {
   const inbox = await open();
   await inbox.store([deliveryOf('unforwarded')]);

@@ -189,6 +189,8 @@ export async function* readMessages(
   const messages = await ask(stream, () => consumer.consume({ max_messages: 500 }));
   const stop = () => messages.stop();
   end.signal?.addEventListener('abort', stop, { once: true });
+  // It may have been stopped while the servers were asked.
+  if (end.signal?.aborted) stop();
   let gone: unknown;
   const check = () =>
     stream.manager.streams.info(stream.name).catch((error: unknown) => {
