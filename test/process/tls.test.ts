@@ -114,7 +114,9 @@ test('HTTPS_PROXY leads to the service, the key hidden from the proxy; NO_PROXY 
   expect(proxy.asked).toHaveLength(2);
   const wrong = await run(far, { env: { ...own, HTTPS_PROXY: 'nowhere' } });
   expect(wrong.code).toBe(2);
-  expect(JSON.parse(wrong.err).error.message).toContain('HTTPS_PROXY "nowhere": must be an address');
+  expect(JSON.parse(wrong.err).error.message).toContain(
+    'HTTPS_PROXY "nowhere": must be an http, https or socks5 address',
+  );
 });
 
 test('plain http is for this machine alone', async () => {
