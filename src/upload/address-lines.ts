@@ -62,39 +62,36 @@ const [highPrime, lowPrime] = [0x9e3779b1, 0x01000193];
 
 /** Lines that are EVM addresses in lowercase, as most lists have; `undefined` if one is not. A pattern for each line takes six times as long. */
 export function hashEvmLines(bytes: Buffer): HashedLines | undefined {
-  const hashes = new Uint32Array(2 * Math.ceil(bytes.length / evmLine));
-  for (let [index, start] = [0, 0]; start < bytes.length; index += 2, start += evmLine) {
+  for (let start = 0; start < bytes.length; start += evmLine) {
     const end = start + evmLine - 1;
     if (bytes[start] !== zero || bytes[start + 1] !== lowerX || bytes[end] !== lineFeed) return undefined;
-    let high = 0;
-    let low = 0;
-    for (let at = start; at < end; at += 1) {
-      const byte = bytes[at] ?? 0;
-      if (at > start + 1 && isDigit[byte] === 0) return undefined;
-      high = Math.imul(high ^ byte, highPrime);
-      low = Math.imul(low ^ byte, lowPrime);
-    }
-    hashes[index] = high;
-    hashes[index + 1] = low;
+    for (let at = start + 2; at < end; at += 1) if (isDigit[bytes[at] ?? 0] === 0) return undefined;
   }
-  return { bytes, count: bytes.length / evmLine, hashes };
+  return hashBytes(bytes, bytes.length / evmLine);
 }
 
 /** Any addresses. */
 export function hashLines(addresses: readonly string[]): HashedLines {
-  const bytes = packLines(addresses);
-  const hashes = new Uint32Array(2 * addresses.length);
+  return hashBytes(packLines(addresses), addresses.length);
+}
+
+function hashBytes(bytes: Buffer, count: number): HashedLines {
+  const hashes = new Uint32Array(2 * count);
   let [index, high, low] = [0, 0, 0];
-  for (const byte of bytes)
-    if (byte === lineFeed) {
-      hashes[index] = high;
-      hashes[index + 1] = low;
-      [index, high, low] = [index + 2, 0, 0];
-    } else {
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte !== lineFeed) {
       high = Math.imul(high ^ byte, highPrime);
       low = Math.imul(low ^ byte, lowPrime);
+      continue;
     }
-  return { bytes, count: addresses.length, hashes };
+    hashes[index] = high;
+    hashes[index + 1] = low;
+    index += 2;
+    high = 0;
+    low = 0;
+  }
+  return { bytes, count, hashes };
 }
 
 /** Drops all but the first of equal addresses; those of one hash are compared as text. */

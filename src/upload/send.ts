@@ -95,6 +95,7 @@ async function sendChunks(run: UploadRun, hasFirst: boolean): Promise<void> {
 
 async function putChunk({ upload, context }: UploadRun, chunk: AddressLines): Promise<void> {
   const { state } = upload;
+  // A million strings would take longer than the requests.
   const editBody = (json: string) => json.replace('[]', () => toJson(chunk));
   const input = { uid: state.uid ?? '', walletAddresses: [] };
   const { data } = await callRepeatedly(context, addAddresses, input, { editBody });
