@@ -131,13 +131,17 @@ export const db = option.file('database file (default: the one of the sandbox at
 
 const maxShownLength = 200;
 
+/** What was typed, for an error; of a long text only its length. */
+export function showTyped(text: string): string {
+  return text.length > maxShownLength ? `(${[...text].length} characters)` : text;
+}
+
 /** The items of `a,b`. Errors: `usage` for an empty one, with the whole text. */
 export function splitList(text: string, label: string): string[] {
   const items = text.split(',').map((item) => item.trim());
   if (items.every((item) => item !== '')) return items;
-  const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   if (items.length === 1) throw usageError(`${label}: is empty`);
-  throw usageError(`${label} ${shown}: has an empty item`, 'Separate items with one comma: a,b.');
+  throw usageError(`${label} ${showTyped(text)}: has an empty item`, 'Separate items with one comma: a,b.');
 }
 
 /** The two sides of `name=value`. */

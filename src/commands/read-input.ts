@@ -7,7 +7,7 @@ import type { KnownNames } from '../calls/known-names.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { lazy } from '../lib/lazy.ts';
 import { requireAlias } from './find-alias.ts';
-import { identifies, labelOf, splitList } from './params.ts';
+import { identifies, labelOf, showTyped, splitList } from './params.ts';
 
 /** What was typed, by the keys of parameters: texts, or true and false of flags. */
 export type TypedInput = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
@@ -108,14 +108,11 @@ function requireHexPrefix(label: string, param: Param, text: string): void {
     throw usageError(`${label} ${text}: must begin with 0x`, `Did you mean 0x${digits}?`);
 }
 
-const maxShownLength = 200;
-
 function refuseValue(label: string, param: Param, { value, message }: Problem) {
   const text = typeof value === 'string' ? value : formatTyped(value);
-  const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof value === 'string' ? nearest(value, listChoices(param)) : undefined;
   const hint = near === undefined ? hintForName(param, text) : `Did you mean ${near}?`;
-  return usageError(`${label} ${shown}: ${message}`, hint);
+  return usageError(`${label} ${showTyped(text)}: ${message}`, hint);
 }
 
 /** The error for two arguments that were swapped: `usage` with the right order. */
