@@ -73,6 +73,43 @@ test('by keyboard alone one sees why the last request failed and sends it correc
   expect(complaints).toEqual([]);
 });
 
+test('by keyboard alone one follows a trade to the answer of the target, and sends the attempt again', async () => {
+  const { ui, env } = await startPage('sandbox start --port 0 --ui');
+  let status = 500;
+  const hook = await stub((_, response) => response.writeHead(status).end());
+  await run(`webhook register --url ${hook.url}/hook --wallet-addresses ext:user-1`, { env });
+  await run(`follow add ext:user-1 ${trader}`, { env });
+  const { tab, complaints } = await openTab(ui);
+  const trade = `sandbox trade --chain base --trader ${trader} --side buy --amount 5 --usd 900`;
+  await run(`${trade} --token 0x532f27101965dd16442e59d40670faf5ebb142e4`, { env });
+  const openRow = async (kind: string) => {
+    const row = tab.locator('.detail .rows .row').filter({ hasText: kind }).first();
+    await row.waitFor();
+    await row.focus();
+    await tab.keyboard.press('Enter');
+  };
+  const traded = rows(tab).filter({ hasText: 'trade' });
+  await expect.poll(() => traded.count()).toBe(1);
+  await traded.focus();
+  await tab.keyboard.press('Enter');
+  await expect.poll(() => title(tab)).toMatch(/^traded buy \$900\.00 of \S+ on base$/);
+  await openRow('event');
+  await expect.poll(() => title(tab)).toBe('stored new-feed-item');
+  await openRow('attempt');
+  await expect.poll(() => title(tab)).toBe(`500 new-feed-item → ${hook.url}/hook`);
+  status = 200;
+  for (const name of ['Send again', 'Yes, send again']) {
+    await tab.getByRole('button', { name, exact: true }).focus();
+    await tab.keyboard.press('Enter');
+  }
+  await expect.poll(() => title(tab)).toBe(`200 new-feed-item → ${hook.url}/hook`);
+  expect(await violationsOf(tab)).toEqual([]);
+  await openRow('event');
+  await openRow('trade');
+  await expect.poll(() => title(tab)).toContain('$900.00');
+  expect(complaints).toEqual([]);
+});
+
 test('axe-core finds nothing on any view, narrow and wide, light and dark, and no view is too wide', async () => {
   const { ui, url, env } = await startPage('sandbox start --port 0 --ui');
   await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });

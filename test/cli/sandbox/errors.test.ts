@@ -32,6 +32,18 @@ test.each<[field: string, method: string, path: string, body?: string]>([
   ['olderThan and newerThan', 'GET', `/v1/feed/actor?identifier=${cat}&olderThan=a&newerThan=b`],
   ['entries', 'POST', '/v1/addresses/follow/bulk', '{}'],
   ['entries .*\\[0\\].addressOrUid', 'POST', '/v1/addresses/follow/bulk', '[{"targets":["ext:a"]}]'],
+  [
+    'entries .*\\[1\\].action "block',
+    'POST',
+    '/v1/addresses/follow/bulk',
+    `[{"addressOrUid":"ext:a","targets":["${cat}"]},{"addressOrUid":"ext:a","targets":["${cat}"],"action":"block"}]`,
+  ],
+  [
+    'entries .*\\[0\\].targets "0x1',
+    'POST',
+    '/v1/addresses/follow/bulk',
+    '[{"addressOrUid":"ext:a","targets":["0x1"]}]',
+  ],
   ['cursor', 'GET', `/v1/addresses/${cat}/followers?cursor=MTIzOmFi`],
   ['limit', 'GET', `/v1/addresses/${cat}/followers?limit=101`],
   ['limit', 'GET', '/v2/leaderboard/copytraded?limit=ten'],
@@ -138,7 +150,7 @@ test.each([
   '127.255.0.9',
   '[::1]',
   '[::1]:PORT',
-])('a request to Host %s is of this machine', async (host) => {
+])('a request for the host %s is local', async (host) => {
   const service = await serveSandbox({ kind: 'empty' });
   const own = `Host: ${host.replace('PORT', new URL(service.url).port)}`;
   const answer = await raw(service, [`GET ${path} HTTP/1.1`, own, key, close]);
