@@ -69,7 +69,7 @@ function build(platform, folder) {
   chmodSync(output, 0o755);
 }
 
-/** Packs a folder of `release`, readable for everyone and owned by nobody of this machine. */
+/** Packs a folder of `release`, readable for everyone and owned by no local user. */
 function pack(name, platform) {
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', name], { cwd: release });
   const [archive, command, argv] = platform.startsWith('win')

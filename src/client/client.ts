@@ -63,7 +63,7 @@ type AttemptAnswer = Omit<CallAnswer, 'attempts'>;
 
 /** How a request differs from the one of its input. */
 export interface RequestChange {
-  /** A link of the service, in place of the address. */
+  /** A link that the service gave, instead of the address of the endpoint. */
   link?: string | undefined;
   /** Changes the JSON of the body. */
   editBody?: ((json: string) => string) | undefined;

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An entry of the stream to pages; `load`: the page must show its data anew. */
+/** An entry of the stream to pages; `load`: the page must load its data again. */
 export interface LiveEntry {
   kind: string;
   data: unknown;
@@ -9,7 +9,7 @@ export interface LiveEntry {
 
 export interface LiveLog {
   add: (kind: string, data: unknown) => void;
-  /** Whether a page waits for entries; one that is too slow does not until it has shown its data anew. */
+  /** Whether a page takes entries; one that is too slow takes none until it loads its data again. */
   isRead: () => boolean;
   /** A `load`, then new entries in batches, until the signal; a `load` again if a reader is too slow. */
   read: (signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
@@ -17,7 +17,7 @@ export interface LiveLog {
 
 /** Entries of one batch: a page draws as many rows, and asks for older ones. */
 const maxWaiting = 200;
-/** Entries for which there is a pause after their batch: drawing takes no time from what is shown. */
+/** A batch is followed by a pause for each so many entries: pages draw less often when much happens. */
 const perPause = 13;
 
 export function createLiveLog(pauseMs = 250): LiveLog {

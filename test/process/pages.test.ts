@@ -55,13 +55,13 @@ test('the Board tab is sorted, narrowed and kept in the address; a trader opens 
   expect(complaints).toEqual([]);
 });
 
-test('--open hands the address to the browser, and says it where none can be started', async () => {
+test('--open gives the address to the browser, and prints it if none can be started', async () => {
   const folder = temporaryFolder();
   const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')];
   writeFileSync(browser, `#!/bin/sh\necho "$1" > ${opened}.part && mv ${opened}.part ${opened}\n`, { mode: 0o755 });
   const first = await listen(folder, '--ui --open', undefined, { BROWSER: browser });
   const argument = String(await until(() => existsSync(opened) && readFileSync(opened, 'utf8'))).trim();
-  // The arguments of a program can be read by every user of this machine: this one is a file that only its owner can read.
+  // Every local user can read the arguments of a program: this one names a file that only its owner can read.
   expect(argument).toMatch(/^file:\/\/\/.*\/open\.html$/);
   const file = new URL(argument);
   expect(readFileSync(file, 'utf8')).toContain(`url=${first.ui}"`);

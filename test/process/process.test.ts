@@ -156,7 +156,7 @@ test('an inbox whose server says nothing: exit 9, and the process ends', async (
   expect(printed.err).toContain('cannot connect to the inbox X');
 });
 
-test('doctor ends when it has said everything, without waiting for the rest of an answer', async () => {
+test('doctor ends once all is printed, without waiting for the rest of an answer', async () => {
   const service = await stub((_, response) => void response.writeHead(200, { 'content-length': '20' }).write('{'));
   const started = Date.now();
   const { printed, ended } = start('doctor', service.env);

@@ -35,7 +35,7 @@ async function secureService() {
   return { port: await openPort(server), authority, asked };
 }
 
-/** A proxy that leads every CONNECT to one port of this machine, whatever the name, and keeps what it was asked for. */
+/** A proxy that connects to one local port, whatever name a CONNECT asks for, and keeps what it was asked for. */
 async function proxyTo(port: number) {
   const asked: string[] = [];
   const heads: string[] = [];

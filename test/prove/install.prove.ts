@@ -86,7 +86,7 @@ interface Tools {
   [name: string]: string | string[] | undefined;
 }
 
-/** A folder of the programs that the script uses, but those left out, and with others in place of some: a text is a script. */
+/** A folder of the programs that the script uses, without those left out; a text replaces one by a script. */
 function toolsWith({ without = [], ...others }: Tools = {}): string {
   const folder = temporaryFolder();
   const used =

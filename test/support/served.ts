@@ -9,7 +9,7 @@ import { listen } from '../../src/sandbox/serve/serve.ts';
 import { copyDemo } from './demo.ts';
 import { temporaryFolder } from './harness.ts';
 
-/** A sandbox on a socket of this machine. */
+/** A sandbox on a local socket. */
 export interface SandboxServer {
   url: string;
   keyA: string;

@@ -12,7 +12,7 @@ export interface AddCounts {
   repeated: number;
 }
 
-/** What positions that follow each other have in common; only the newest takes trades. */
+/** What successive positions have in common; only the newest takes trades. */
 type Series = readonly [wallet: string, chain: string, token: string, direction: string];
 
 const ofSeries = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
@@ -126,7 +126,7 @@ function savePosition(db: Db, series: Series, { key, state }: Position, isSupers
   );
 }
 
-/** Makes positions anew from their stored trades, and stores again what each of these did. */
+/** Rebuilds positions from their stored trades, and stores the effect of each trade again. */
 function startOver(db: Db, series: Series): void {
   const trades = db
     .all<StoredTrade>(`SELECT ${tradeColumns} FROM trade t WHERE ${ofSeries} ORDER BY at_ms, id`, series)

@@ -109,8 +109,8 @@ export interface HeardRequest extends IncomingRequest {
 }
 
 /**
- * Serves on 127.0.0.1; port 0 takes a free one. A Host header of another machine and an Origin header of a page that is not in `cors` get
- * 403, so that no web page can reach it. Errors: `config` when the port is taken.
+ * Serves on 127.0.0.1; port 0 takes a free one. No web page can reach it: a request for another host, and one from a page whose origin is not
+ * in `cors`, is answered 403. Errors: `config` when the port is taken.
  */
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<ServedAnswer>,

@@ -136,12 +136,12 @@ async function work(
       const pull: object = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
       const messages = await consumer.consume({ ...pull, callback: take });
       const stop = () => messages.stop();
-      signals.stopping.addEventListener('abort', stop, { once: true });
-      // Of messages that were stopped before, the status would not end.
+      // The status of messages that are stopped already does not end.
       if (signals.stopping.aborted) {
         stop();
         break;
       }
+      signals.stopping.addEventListener('abort', stop, { once: true });
       for await (const { type } of messages.status()) {
         if (type === 'consumer_pinned') isPinned = true;
         if (type === 'consumer_unpinned') {

@@ -180,7 +180,7 @@ export async function* readMessages(
   stream: Stream,
   { filter, from, ...end }: { filter: string; from: number; to?: number; signal?: AbortSignal },
 ): AsyncGenerator<JsMsg> {
-  // After a restart of the servers the client makes the consumer anew, which fails for one that starts at a moment.
+  // After a restart of the servers the client recreates the consumer, which fails for one that starts at a moment.
   const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from) };
   const consumer = await ask(stream, () =>
     stream.client.consumers.get(stream.name, { filter_subjects: filter, ...start }),

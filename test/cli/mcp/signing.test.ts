@@ -108,7 +108,7 @@ const bought = {
   tokenAddress: token,
 };
 
-test('every tool does in the sandbox what it is for, and takes what its schema describes', async () => {
+test('every tool works in the sandbox with input that fits its schema', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
   writeFileSync(join(folder, 'password'), 'correct horse', { mode: 0o600 });

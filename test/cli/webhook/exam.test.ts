@@ -179,7 +179,7 @@ test('where nothing listens there is one error, also in the report', async () =>
   ]);
 });
 
-test('an endpoint of another machine is asked about first', async () => {
+test('an endpoint on another machine is asked about first', async () => {
   const elsewhere = 'https://hooks.example.com/in?token=abc';
   const refused = await examine(elsewhere);
   expect([refused.code, refused.out]).toEqual([2, '']);
