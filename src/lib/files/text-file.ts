@@ -35,7 +35,7 @@ const maxArrayValues = 5_000_000;
 
 const lineFeed = 0x0a;
 
-/** Reads a file up to its first line. Errors: `usage` for a damaged gzip file and UTF-16. */
+/** Reads a file up to its first line. Errors: `usage` for a damaged gzip file, UTF-16, and lines that end in a carriage return alone. */
 export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile> {
   const chunks = decompress(bytes, name);
   try {
@@ -45,6 +45,11 @@ export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile
     const [, blank = '', head = ''] = /^((?:[^\S\n]*\n)*)([^\n]*)/.exec(start.toString()) ?? [];
     const nextLine = blank.split('\n').length + 1;
     const isArray = head.trimStart().startsWith('[');
+    if (!isArray && head.trimEnd().includes('\r'))
+      throw usageError(
+        `${name}: line ${nextLine - 1} holds a carriage return: lines must end with a line feed`,
+        "Convert it: tr '\\r' '\\n'.",
+      );
     return { name, head: head.replace(/\r$/, ''), nextLine, isArray, chunks: joinBytes(start, chunks) };
   } catch (error) {
     await chunks.return(undefined);

@@ -224,6 +224,12 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
     undefined,
     'list: UTF-16 text, must be UTF-8',
   ],
+  [
+    'lines that end in a carriage return alone',
+    `address\r${a}\r${b}\r`,
+    undefined,
+    'list: line 1 holds a carriage return: lines must end with a line feed',
+  ],
   ['a line that is not UTF-8', Buffer.from(`${a}\next:\xe9\n`, 'latin1'), undefined, 'list: line 2 is not UTF-8 text'],
   [
     'a cell that is not UTF-8',
