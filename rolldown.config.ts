@@ -86,8 +86,7 @@ const pages: Plugin = {
   },
 };
 
-const sharedByCommands =
-  /src\/(commands\/(endpoint-command|check-request)|lib\/output\/columns|api\/(event-types|holding))\.ts$/;
+const sharedByCommands = /src\/(commands\/endpoint-command|lib\/output\/columns|api\/holding)\.ts$/;
 
 /** The noun of its endpoints or of its commands. */
 function nounOf(id: string): string | undefined {
@@ -125,13 +124,13 @@ export default defineConfig({
     codeSplitting: {
       groups: [
         { name: 'zod', test: /node_modules\/zod\//, priority: 5 },
-        { name: 'start', test: /src\/(cli|lib\/(platform|files\/asset))\.ts$/, priority: 4 },
+        { name: 'start', test: /src\/(cli|lib\/files\/asset)\.ts$/, priority: 4 },
         { name: 'columns', test: sharedByCommands, priority: 3 },
         { name: 'secrets', test: /src\/client\/(secrets|hide-key)\.ts$/, priority: 3 },
         { name: nounOf, debugName: 'noun', priority: 2 },
         { name: 'call', test: /src\/commands\/(run-command|call-endpoint)\.ts$/, priority: 1 },
         { name: 'log', test: /src\/(calls\/keep-calls|lib\/config\/store)\.ts$/, priority: 1 },
-        { name: 'sandbox', test: /src\/sandbox\/\S*(answer|routes|leaderboard)\.ts$/ },
+        { name: 'sandbox', test: /src\/sandbox\/\S*(answer|leaderboard)\.ts$/ },
       ],
     },
     cleanDir: true,
