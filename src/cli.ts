@@ -65,12 +65,12 @@ const toolGroups: Readonly<Record<string, Group>> = {
     load: async () => (await import('./commands/auth/index.ts')).addAuth,
   },
   context: {
-    summary: 'Services by name',
+    summary: 'Services saved under names',
     plural: 'contexts',
     load: async () => (await import('./commands/context/index.ts')).addContext,
   },
   key: {
-    summary: 'Private keys that sign',
+    summary: 'Private keys for signing',
     plural: 'keys',
     load: async () => (await import('./commands/key/index.ts')).addKey,
   },

@@ -45,7 +45,7 @@ export const exitMeanings: Record<number, string> = {
   10: 'partly done; can be resumed',
   11: 'key or signing error',
   12: 'verification failed',
-  13: 'the answer is not JSON, or with --strict does not fit the contract',
+  13: 'the answer is not JSON, or with --strict does not match the interface',
   124: 'wait timed out',
   129: 'interrupted by SIGHUP',
   130: 'interrupted by SIGINT (Ctrl-C)',

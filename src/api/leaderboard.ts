@@ -55,7 +55,7 @@ export const rank = defineEndpoint({
   answer: async () => (await import('./leaderboard-answers.ts')).rankSchema,
   sample: { address: trader, chains: ['hyperliquid'] },
   examples: [
-    { argv: `leaderboard rank ${trader}`, says: 'the place of one wallet' },
+    { argv: `leaderboard rank ${trader}`, says: 'the rank of one wallet' },
     { argv: `leaderboard rank ${trader} --chains hyperliquid --json`, says: 'on one chain, as JSON' },
   ],
 });
@@ -82,7 +82,7 @@ export const copytraded = defineEndpoint({
     { argv: 'leaderboard copytraded', says: 'whose comments are copied most' },
     {
       argv: `leaderboard copytraded --chains solana --address ${commenter}`,
-      says: 'on Solana, with the place of one wallet',
+      says: 'on Solana, with the rank of one wallet',
     },
   ],
 });

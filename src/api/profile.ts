@@ -107,7 +107,7 @@ export const setName = defineEndpoint({
   path: '/v1/profiles/{identifier}/name',
   summary: 'Set the name and avatar of a profile at your partner',
   description:
-    'What is not given stays unchanged. A name of null removes name and avatar, an avatarUrl of null only the avatar.\n' +
+    'Omitted values stay unchanged. A name of null removes name and avatar, an avatarUrl of null only the avatar.\n' +
     "The answer has the name with your partner's suffix. An avatar needs a name. It is a JPEG or PNG of at least " +
     '120x120 pixels and at most 5 MB.',
   params: {

@@ -25,11 +25,11 @@ export const programOptions = (): Option[] => [
 
 /** Options of commands that make requests or change something; each command adds those that work in it. */
 const sharedOptions = {
-  dryRun: new Option('--dry-run', 'show what would be sent or changed, and send and change nothing; needs no key'),
+  dryRun: new Option('--dry-run', 'show what would be sent or changed, without doing it; needs no key'),
   curl: new Option('--curl', 'print the request as a curl line instead of sending it'),
   timeout: bounded(
     '--timeout <time>',
-    'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)',
+    'give up on a call after this long, including retries and waits (default: 10m, or 30s without data)',
     'must be a time from 1ms to 1d, such as 500ms, 30s or 2m',
     (typed) => within(parseDuration(typed), 1, dayMs),
   ),
@@ -41,11 +41,11 @@ const sharedOptions = {
   ),
   rate: bounded(
     '--rate <n/s>',
-    'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h',
+    'limit the rate of requests, evenly spaced: 5/s, 300/m or 1000/h',
     'must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s',
     parseRate,
   ),
-  strict: new Option('--strict', 'an answer that does not fit the contract is an error (exit 13)'),
+  strict: new Option('--strict', 'fail if an answer does not match the interface (exit 13)'),
   columns: parsed('--columns <a,b>', 'show these columns; with --json and ndjson, objects of these fields', (typed) =>
     splitList(typed, '--columns'),
   ).conflicts('jq'),

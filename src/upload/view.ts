@@ -3,11 +3,11 @@ import { column, recordView } from '../lib/output/columns.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Column } from '../lib/output/view.ts';
 
-export const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
+export const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid, for later commands');
 export const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(
   'destinationUrl',
   'Destination',
-  'where feed items are sent, without its secrets',
+  'URL that feed items are sent to, without secrets',
   { cut: true, show: (row) => hideUrlSecrets(row.destinationUrl ?? '') },
 );
 

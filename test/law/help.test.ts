@@ -102,7 +102,7 @@ Global options (sotra --help): --context, --sandbox, --base-url, --format,
   --json, --no-color, --verbose, --quiet, --yes, --no-input
 
 Examples:
-  # the place of one wallet
+  # the rank of one wallet
   sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2
   # on one chain, as JSON
   sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains hyperliquid --json

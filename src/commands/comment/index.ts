@@ -141,12 +141,12 @@ const commentParams = {
   tokenAddress: option.text('contract address, mint, or coin on hyperliquid', { flag: 'token', takesAddress: 'token' }),
   commentText: local(
     optional(endpoints.commentTextKind),
-    'the comment; --text=--json for one that is an option of sotra',
+    'the comment; --text=--json for one that looks like an option',
     {
       flag: 'text',
     },
   ),
-  textFile: option.text('file with the comment, signed as it is but without a BOM; - is stdin', {
+  textFile: option.text('file with the comment, signed unchanged except for a BOM; - is stdin', {
     conflicts: ['commentText'],
   }),
 };

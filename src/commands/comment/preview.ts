@@ -56,7 +56,7 @@ function textWarnings(text: string): string[] {
   if (hidden.length > 0) {
     const codes = [...new Set(hidden)].map(formatCodePoint);
     const rest = codes.length > maxCodesShown ? ` and ${codes.length - maxCodesShown} more` : '';
-    found.push(`the comment has characters that cannot be seen: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`);
+    found.push(`the comment has invisible characters: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`);
   }
   if (/\p{Bidi_Control}/u.test(text))
     found.push('the comment has bidirectional controls, which can show the text in another order');

@@ -115,7 +115,7 @@ export const ofToken = listView<TokenComment>(columns, { empty: 'Nobody has comm
 export const copy: View<CopyAnswer, string> = {
   layout: 'table',
   rows: (answer) => answer.intentIds,
-  columns: [column.text('intentId', 'Intent', 'id of the intent; one an address', (id) => id)],
+  columns: [column.text('intentId', 'Intent', 'id of the intent; one for each address', (id) => id)],
   empty: 'The service recorded no intent.',
 };
 

@@ -47,7 +47,7 @@ export function addSet(context: Command): void {
     .command('set')
     .summary('Create or change a context')
     .description(
-      'A new context needs --base-url, the address of its service. What no option names stays as it is; null removes a ' +
+      'A new context needs --base-url, the address of its service. Omitted values stay unchanged; null removes a ' +
         'value. The first context becomes the current one.\n' +
         'A stored API key is sent only to the origin that it was stored for.',
     )

@@ -3,7 +3,7 @@ import { column, recordView } from '../../lib/output/columns.ts';
 const labels = {
   node: ['Node', 'version of Node'],
   settings: ['Settings', 'settings file and its mode'],
-  service: ['Service', 'which service is used, and what names it'],
+  service: ['Service', 'which service is used, and where that is set'],
   key: ['Key', 'where the API key comes from, and whether it is accepted'],
   reach: ['Reach', 'whether the service answers'],
   tls: ['TLS', 'whether the connection is encrypted'],

@@ -21,7 +21,7 @@ export function addHistory(history: Command): void {
     .summary('List the last calls, newest first')
     .description(
       'Calls to the service and the sandbox; each attempt of a retried call is a row. Keys and other secrets are hidden. ' +
-        'A call is written when it ends: a command that is killed leaves out the one in progress. ' +
+        'A call is saved when it ends: if a command is killed, its call in progress is missing. ' +
         'The last 48 MB are kept. SOTRA_HISTORY=0 turns the history off.',
     )
     .params({

@@ -35,7 +35,7 @@ type CopiedTrader = CopytradedAnswer['traders'][number];
 type Section = SectionsAnswer['sections'][number];
 type SectionEntry = Section['commenters'][number];
 
-const rankHelp = 'place on this leaderboard';
+const rankHelp = 'rank on this leaderboard';
 const rankColumn: Column<unknown> = column.text('rank', '#', rankHelp, (_, index) => index + 1, { align: 'right' });
 const pnlHelp = 'realized PnL over the requested chains, in USD';
 const getProfile = ({ profile }: Pick<Trader, 'profile'>) => profile;
@@ -118,7 +118,7 @@ function formatDays(timeframe: '7d' | '30d' | undefined): string {
 const makeRank = (filters: BoardFilters) =>
   recordView<RankAnswer, endpoints.RankInput>(
     [
-      column.text('ranking', 'Rank', 'place, 1 is the top; empty when not ranked', {
+      column.text('ranking', 'Rank', 'rank, 1 is the top; empty if not ranked', {
         show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
       }),
       column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),

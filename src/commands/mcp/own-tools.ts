@@ -32,7 +32,7 @@ export function commentTool(key: SigningKey, isPost: boolean): Tool {
       const { nameDestination } = await import('../comment/send-comment.ts');
       const where = nameDestination(await context.config.service());
       const isUnseen = lines.some((line) => unseenIn(line).length > 0);
-      const note = isUnseen ? '\n\n<U+...> is a character that cannot be seen.' : '';
+      const note = isUnseen ? '\n\n<U+...> is an invisible character.' : '';
       return `Sign this text${isPost ? ` and post it to ${where}` : ''}, with the key ${key.key}?\n\n${lines.map(showUnseen).join('\n')}${note}`;
     },
     call: async (input, context) => {
@@ -77,13 +77,13 @@ export const eventsTool: Tool = {
 /** `secretFiles` hold secrets of webhooks. */
 export const verifyTool = (secretFiles: readonly string[]): Tool => ({
   name: 'verify_webhook',
-  description: 'Whether a webhook delivery is genuine, and if not, why',
+  description: 'Check whether a webhook delivery is genuine, and if not, why',
   access: 'read',
   annotations: { readOnlyHint: true },
   params: {
     header: local(text(), 'the daylight-signature header'),
     body: local(text({ minLength: 0 }), 'the body, exactly as it came'),
-    uid: local(optional(text()), "webhook whose secret counts; default: this server's --secret-file"),
+    uid: local(optional(text()), "webhook whose secret to verify with; default: this server's --secret-file"),
   },
   call: async (input, context) => {
     const { header, body, uid } = input as { header: string; body: string; uid?: string };

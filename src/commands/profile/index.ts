@@ -36,9 +36,9 @@ function addSetName(profile: Command): void {
       clearAvatar: option.flag('remove only the avatar', { conflicts: ['avatarUrl'] }),
     },
     description:
-      "What is not given stays unchanged. The answer has the name with your partner's suffix.\n" +
+      "Omitted values stay unchanged. The answer has the name with your partner's suffix.\n" +
       'An avatar needs a name. It is a JPEG or PNG of at least 120x120 pixels and at most 5 MB.\n' +
-      'Removing one asks for confirmation on a terminal; elsewhere it needs --yes.',
+      'Removing a name or avatar asks on a terminal; elsewhere it needs --yes.',
     requireAnyOf: [['name', 'avatarUrl', 'clear', 'clearAvatar']],
     confirms: (typed) => {
       if (!typed.clear && !typed.clearAvatar) return undefined;

@@ -8,7 +8,7 @@ import { asOf, empty, importParams, logParams, readyFile, simulateParams, startP
 import { importView, logView, simulated, statusView, stopView, traded } from './view.ts';
 
 const whichSandbox =
-  'Uses the sandbox at --base-url or SOTRA_BASE_URL, the one of --ready-file, or the only one that runs.';
+  'Uses the sandbox at --base-url or SOTRA_BASE_URL, the one of --ready-file, or the only one that is running.';
 
 const durationKind = parsed(parseDuration, 'must be a time such as 90s, 12h or 8d');
 
@@ -35,7 +35,7 @@ export function addSandbox(sandbox: Command): void {
     .changes()
     .shares('timeout')
     .prints(stopView)
-    .example('sandbox stop', 'the only one that runs')
+    .example('sandbox stop', 'the only one that is running')
     .example('sandbox stop --base-url http://127.0.0.1:4010', 'one of several')
     .run(async (input, context) => (await import('./served.ts')).stopServed(input, context));
 

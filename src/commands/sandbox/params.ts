@@ -57,7 +57,7 @@ export type StartInput = InputOf<typeof startParams>;
 
 export const importParams = {
   file: local(text(), 'file to read, or - for stdin', { positional: true }),
-  chain: local(optional(chainKind), 'chain of rows without one'),
+  chain: local(optional(chainKind), 'chain of rows that name none'),
   preset: local(optional(choice(['hyperliquid-fills', 'pumpfun'])), 'known format, instead of --map'),
   map: local(
     optional(listOf(formatted(fitting((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
@@ -75,7 +75,7 @@ export const logParams = {
   readyFile,
   expect: local(
     optional(listOf(text())),
-    "exit 12 without such a request, or not exactly n: 'POST /v1/swap-comments=1'",
+    "exit 12 unless such a request was made, or exactly n: 'POST /v1/swap-comments=1'",
     { valueName: 'request' },
   ),
 };
@@ -94,7 +94,7 @@ export const simulateParams = {
     'must be a time such as 30s, 5m or 1h',
     { valueName: 'duration' },
   ),
-  seed: option.text('make the same trades again from the same data'),
+  seed: option.text('seed: the same data and seed give the same trades'),
   db,
 };
 

@@ -12,7 +12,7 @@ export const logView = listView<LoggedRequest>(
       show: ({ time }) => ({ text: time, short: time.slice(11) }),
     }),
     column.text('method', 'Method', 'HTTP method', { drop: 2 }),
-    column.text('path', 'Path', 'path and query, with anything like a key hidden', {
+    column.text('path', 'Path', 'path and query; possible keys are hidden', {
       show: ({ path }) => pathCell(path),
       cut: true,
     }),

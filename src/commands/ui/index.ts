@@ -7,7 +7,7 @@ import { option } from '../params.ts';
 
 export function addUi(ui: Command): void {
   ui.description(
-    'Shows a local page of the calls in the history, a leaderboard and webhooks. The API key stays in this process.\n' +
+    'Serves a local page with the calls in the history, a leaderboard and webhooks. The API key stays in this process.\n' +
       'With --sandbox, the sandbox is served on a free port. Ctrl-C stops it.\n' +
       'Over SSH, forward the port of the address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
   )

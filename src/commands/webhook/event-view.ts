@@ -116,8 +116,8 @@ const forwardColumns = [
 
 const retryColumns = [
   column.text<Retry>('url', 'Target', 'target that does not accept it'),
-  column.text<Retry>('error', 'Last error', 'of the delivery that the others of its webhook wait for'),
-  column.count<Retry>('tries', 'Tries', 'how often that was sent'),
+  column.text<Retry>('error', 'Last error', 'of the delivery that holds up its webhook'),
+  column.count<Retry>('tries', 'Tries', 'how often that delivery was sent'),
   column.text<Retry>('nextMs', 'Next try', 'when it is sent again', ({ nextMs }) =>
     formatTime(Math.floor(nextMs / 1000)),
   ),

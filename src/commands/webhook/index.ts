@@ -17,7 +17,7 @@ export function addWebhook(webhook: Command): void {
   addAddAddresses(webhook);
   addEndpointCommand(webhook, 'delete', endpoints.remove, {
     view: deleted,
-    description: 'Its addresses and its secret are lost. Asks first; needs --yes if there is no terminal.',
+    description: 'Its addresses and its secret are lost. Asks on a terminal; elsewhere it needs --yes.',
     confirms: ({ uid }) => `delete webhook ${uid} with its addresses and its secret`,
   });
   addValidate(webhook);
@@ -104,7 +104,7 @@ function addAddAddresses(webhook: Command): void {
       uid,
       ...addressParams,
       concurrency,
-      again: option.flag('send a list again that is already confirmed'),
+      again: option.flag('resend a list that is already confirmed'),
     })
     .requests()
     .changes()

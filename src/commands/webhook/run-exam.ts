@@ -68,7 +68,7 @@ const cases: readonly ExamCase[] = [
   {
     case: 'out-of-order',
     sent: 'an event older than the last',
-    expected: '2xx: no order is promised',
+    expected: '2xx: the order is not guaranteed',
     ...taken,
     before: 1,
     ageMs: 1000,
@@ -81,7 +81,7 @@ const cases: readonly ExamCase[] = [
     ageMs: hourMs,
     pass: /^4/,
     warn: /^[235]/,
-    expected: '4xx (recommended): whoever saw it can replay it',
+    expected: '4xx (recommended): anyone who saw it can replay it',
   },
   {
     case: 'unknown-type',
@@ -93,7 +93,7 @@ const cases: readonly ExamCase[] = [
   },
   {
     case: 'empty',
-    sent: 'a request with nothing in it',
+    sent: 'an empty request',
     expected: '4xx, such as 400; 5xx is a crash',
     pass: /^4/,
     warn: /^3/,

@@ -24,7 +24,7 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
   const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;
   if (answer.valid && toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
     context.warn(
-      `${describeAge(ageSec ?? 0)}: whoever saw this delivery can replay it; --tolerance 5m rejects older ones`,
+      `${describeAge(ageSec ?? 0)}: anyone who saw this delivery can replay it; --tolerance 5m rejects older ones`,
     );
   const expected = input.explain ? expectedSignatures(delivery, secrets) : undefined;
   return {

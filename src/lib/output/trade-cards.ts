@@ -4,11 +4,11 @@ import { column } from './columns.ts';
 import { addressCell, type Figure, formatAmount, formatCount, formatTime, formatUsd, nameOrAddress } from './format.ts';
 import type { Block, Column } from './view.ts';
 
-const amountHelp = 'tokens held; on perps the margin part, on shorts negative if the service writes a sign';
+const amountHelp = 'tokens held; on perps the margin part, on shorts negative if the service sends a sign';
 const costHelp = 'cost basis of the holding, in USD; on perps the posted margin';
 const perpsHelp = 'in USD; on perps divided by leverage';
 const statusHelp = 'open while the holding is worth 1 USD or more, else closed';
-const exposureHelp = 'tokens times leverage, on shorts negative if the service writes a sign; perps only';
+const exposureHelp = 'tokens times leverage, on shorts negative if the service sends a sign; perps only';
 const unavailableHelp = 'whether the service lacks part of the history behind the figures';
 const extra = { extra: true };
 const readStats = ({ metadata }: Card) => metadata.positionStats;

@@ -90,7 +90,7 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of invi
     'warning: the comment has Windows line endings (CR LF), which are signed unchanged',
     'warning: the comment ends with a newline, which is signed too',
     'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
-    'warning: the comment has characters that cannot be seen: U+202E, U+200B',
+    'warning: the comment has invisible characters: U+202E, U+200B',
     'warning: the comment has bidirectional controls, which can show the text in another order',
     '',
   ]);
@@ -113,7 +113,7 @@ test.each([
   const { out } = await run([...sign, '--dry-run', '--text', `gm${hidden}!`]);
   for (const code of codes) expect(out.split('\nComment: ')[0]).toContain(`<${code}>`);
   expect(out).not.toContain(hidden.slice(-1));
-  expect(out).toContain(`warning: the comment has characters that cannot be seen: ${codes.join(', ')}\n`);
+  expect(out).toContain(`warning: the comment has invisible characters: ${codes.join(', ')}\n`);
 });
 
 test('a comment with lines that read like fields stays behind its bar, even if the terminal breaks a line', async () => {
@@ -133,15 +133,12 @@ test('the signed text is shown with its codes everywhere: result, batch, and a s
   const options = { env: { KEY: evmTrader.key }, tty: 200 };
   const { out, err } = await run([...words, '--key-env', 'KEY'], options);
   expect(out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
-  expect(err).toContain('warning: the comment has characters that cannot be seen: U+3164');
+  expect(err).toContain('warning: the comment has invisible characters: U+3164');
   const signed = JSON.parse((await run([...words, '--key-env', 'KEY', '--json'], options)).out);
   const file = join(temporaryFolder(), 'signed.json');
   writeFileSync(file, JSON.stringify(signed));
   const verified = await run(['comment', 'verify', '--signed', file]);
-  expect([verified.code, verified.err]).toEqual([
-    0,
-    'warning: the comment has characters that cannot be seen: U+3164\n',
-  ]);
+  expect([verified.code, verified.err]).toEqual([0, 'warning: the comment has invisible characters: U+3164\n']);
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
   const asked = await run(['comment', 'post', '--file', file], { answers: ['n'], env, tty: 120 });
   expect(asked.code).toBe(2);
@@ -181,5 +178,5 @@ test('an emoji made with joiners is no reason to warn', async () => {
 test('marks that the screen leaves out are escaped in the preview', async () => {
   const { out } = await run([...sign, '--dry-run', '--text', `gm${'\u0301'.repeat(400)}`]);
   expect(out).toContain(`gm${'\u0301'.repeat(4)}<U+0301><U+0301>`);
-  expect(out).toContain('warning: the comment has characters that cannot be seen: U+0301');
+  expect(out).toContain('warning: the comment has invisible characters: U+0301');
 });

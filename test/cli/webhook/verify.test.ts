@@ -54,7 +54,7 @@ test('the age of a delivery is printed, with a warning beyond five minutes, unle
   ];
   expect([fresh.code, fresh.out, fresh.err]).toEqual([0, expect.stringContaining('signed 4m ago'), '']);
   expect([old.code, old.out]).toEqual([0, expect.stringContaining('signed 25y ago')]);
-  expect(old.err).toMatch(/^warning: signed 25y ago: whoever saw this delivery can replay it; --tolerance 5m/);
+  expect(old.err).toMatch(/^warning: signed 25y ago: anyone who saw this delivery can replay it; --tolerance 5m/);
   expect([early.code, early.err]).toEqual([0, expect.stringContaining('warning: signed 2h from now')]);
   expect([refused.code, refused.err]).toEqual([12, '']);
 });
