@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
 import { itemOf } from '../../src/api/kind.ts';
@@ -85,6 +87,9 @@ test('the sandbox accepts the chains of --chains, and refuses others as the serv
   await run(`${trade.replace('buy', 'sell').replace('--usd 20', '--usd 50')} --chain bsc`, { env: own });
   expect(await ask('leaderboard list --chains bsc')).toMatchObject({ traders: [{ pnl: { total: 30 } }] });
   expect(await ask('leaderboard list')).toEqual({ traders: [] });
+  const file = join(temporaryFolder(), 'trades.csv');
+  writeFileSync(file, `time,chain,trader,token,side,amount,usd\n2026-11-20T09:00:00Z,BSC,${wallet},${token},buy,1,9\n`);
+  expect(await ask(`sandbox import ${file}`)).toMatchObject({ imported: 1, rejected: 0 });
   const unknown = await run(`${trade} --chain mars`, { env: own });
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('chain mars: must be one of')]);
   expect((await run('leaderboard list --chains mars', { env: own })).code).toBe(6);

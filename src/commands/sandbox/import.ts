@@ -6,7 +6,7 @@ import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { type Progress, showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { sandboxNow } from '../../sandbox/db/settings.ts';
+import { moreChains, sandboxNow } from '../../sandbox/db/settings.ts';
 import { importTrades } from '../../sandbox/ledger/import-trades.ts';
 import { readTrades } from '../../sandbox/ledger/read-trades.ts';
 import { splitPair } from '../params.ts';
@@ -28,13 +28,14 @@ export function importFile(input: ImportInput, context: Context): Promise<Result
     );
     const shown = await showProgress(context);
     const progress: ImportProgress = { shown, signal: io.signal, row: 0, stored: 0 };
+    const reading = { chain: input.chain, preset: input.preset, map, moreChains: moreChains(db) };
     let rejected = 0;
     try {
       const report = await importTrades({
         db,
         name: input.file === '-' ? 'stdin' : input.file,
         nowMs: sandboxNow(db, io.now()),
-        events: withProgress(readTrades(source, { chain: input.chain, preset: input.preset, map }), progress),
+        events: withProgress(readTrades(source, reading), progress),
         onRejected: (row) => {
           rejected += 1;
           if (rejected <= maxShown) warn(`${row.place}: ${row.reason}`);

@@ -20,6 +20,8 @@ export interface ReadOptions {
   preset: PresetName | undefined;
   /** Column to field. */
   map: Record<string, string>;
+  /** Chains of the sandbox beside those of the interface document. */
+  moreChains?: readonly string[];
 }
 
 /**
@@ -37,8 +39,8 @@ export async function* readTrades(
   yield reader.finish();
 }
 
-function chooseReader(file: string, { chain, preset, map }: ReadOptions): RowReader {
-  if (preset === undefined) return mappedReader({ file, chain, map });
+function chooseReader(file: string, { chain, preset, map, moreChains }: ReadOptions): RowReader {
+  if (preset === undefined) return mappedReader({ file, chain, map, ...(moreChains && { moreChains }) });
   if (Object.keys(map).length > 0)
     throw usageError(`${file}: the preset ${preset} has its own columns`, 'Omit --map or --preset.');
   const { chain: own, reader } = presets[preset];
@@ -86,6 +88,7 @@ interface MappedOptions {
   constants?: TradeText;
   /** Columns that belong to no field but tell rows apart. */
   keyColumns?: readonly string[];
+  moreChains?: readonly string[];
 }
 
 type Columns = Partial<Record<TradeField, string>>;
@@ -112,7 +115,7 @@ function mappedReader(options: MappedOptions): RowReader {
   };
 }
 
-function readRow(row: FileRow, columns: Columns, { chain, constants, keyColumns = [] }: MappedOptions): ReadEvent {
+function readRow(row: FileRow, columns: Columns, { chain, constants, keyColumns = [], moreChains }: MappedOptions): ReadEvent {
   const text: TradeText = { ...constants };
   for (const field of tradeFields) {
     const column = columns[field];
@@ -123,7 +126,7 @@ function readRow(row: FileRow, columns: Columns, { chain, constants, keyColumns 
   if (chain !== undefined && text.chain !== chain)
     return rejected(row, `chain "${own}": must be ${chain}, as --chain says`);
   const keyParts = keyColumns.map((column) => row.cells[column] ?? '');
-  const read = readTradeText(text, keyParts);
+  const read = readTradeText(text, keyParts, moreChains);
   return 'trade' in read ? { kind: 'trade', line: row.line, trade: read.trade } : rejected(row, read.reason);
 }
 

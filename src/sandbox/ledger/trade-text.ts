@@ -36,16 +36,18 @@ const sides: Readonly<Record<string, Trade['side']>> = { buy: 'buy', b: 'buy', s
 
 /**
  * The trade of a row, or every reason why it is none, each naming field, value and what is right; `keyParts` is what else tells this row from
- * others. Assumed: a trade without USD value is priced by `priceUsd`.
+ * others, `moreChains` the sandbox's own. Assumed: a trade without USD value is priced by `priceUsd`.
  */
 export function readTradeText(
   text: TradeText,
   keyParts: readonly string[] = [],
+  moreChains: readonly string[] = [],
 ): { trade: Trade } | { reason: string } {
   const given = trimTexts(text);
-  const chain = chains.find((known) => known === given.chain.toLowerCase());
+  const known: readonly Chain[] = [...chains, ...moreChains];
+  const chain = known.find((each) => each === given.chain.toLowerCase());
   // Every other rule hangs on the chain.
-  if (chain === undefined) return { reason: `chain ${shown(given.chain)}: must be one of ${chains.join(', ')}` };
+  if (chain === undefined) return { reason: `chain ${shown(given.chain)}: must be one of ${known.join(', ')}` };
   const problems: string[] = [];
   function check<Value>(field: TradeField, value: Value | undefined, right: string, fallback: Value): Value {
     if (value !== undefined) return value;
