@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freezeClock } from '../../src/sandbox/db/settings.ts';
-import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
+import { type Db, openDb, type SqlParams } from '../../src/sandbox/db/store.ts';
 import { advanceClock, ensureWorld } from '../../src/sandbox/db/world.ts';
 import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
 import { keepTotals } from '../../src/sandbox/ledger/figures.ts';
@@ -64,11 +64,12 @@ test('an answer changes at the very millisecond at which a trade leaves a window
 const bigTables = 'trade|position|wallet|profile';
 
 /** The steps of a plan that read a big table from end to end; not those that walk an index in order and stop at a limit. */
-function scans(db: Db, sql: string, params: readonly SqlValue[]): string[] {
+function scans(db: Db, sql: string, params: SqlParams): string[] {
   const names = [...sql.matchAll(new RegExp(`\\b(?:FROM|JOIN)\\s+(${bigTables})\\b(?:\\s+(?:AS\\s+)?(\\w+))?`, 'g'))];
   const aliases = new Set(names.flatMap(([, table, alias]) => [table, alias]));
   const plan = db.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params).map(({ detail }) => detail);
-  const stops = /LIMIT (\?|\d+)$/.test(sql.trim()) && !plan.some((step) => step.includes('TEMP B-TREE FOR ORDER BY'));
+  const stops =
+    /LIMIT (?:\?|:\w+|\d+)$/.test(sql.trim()) && !plan.some((step) => step.includes('TEMP B-TREE FOR ORDER BY'));
   return plan.filter((step) => {
     const [, table, using] = /^SCAN (\w+)( USING)?/.exec(step) ?? [];
     // All of a chain is next to all.
@@ -84,7 +85,7 @@ test('frequent requests read no big table from end to end', async () => {
   const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
   keepTotals(db, largeNow);
   try {
-    const asked: [string, readonly SqlValue[]][] = [];
+    const asked: [string, SqlParams][] = [];
     const watched: Db = {
       ...db,
       all: (sql, params = []) => {

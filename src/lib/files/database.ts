@@ -2,21 +2,21 @@ import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseJson } from '../../api/json.ts';
 import { makeFolder, refuseOther } from './durable-file.ts';
-import { type Connection, connect, type SqlRow, type SqlValue } from './sqlite.ts';
+import { type Connection, connect, type SqlParams, type SqlRow, type SqlValue } from './sqlite.ts';
 
-export type { SqlValue };
+export type { SqlParams, SqlValue };
 
 /** A database. All calls are synchronous; a write that returned survives the end of the process. */
 export interface Db {
   file: string;
-  all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
-  get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  all: <Row = SqlRow>(sql: string, params?: SqlParams) => Row[];
+  get: <Row = SqlRow>(sql: string, params?: SqlParams) => Row | undefined;
   /** The first column of all rows. */
-  values: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value[];
+  values: <Value extends SqlValue>(sql: string, params?: SqlParams) => Value[];
   /** The first column of the first row; `undefined` also for NULL. */
-  value: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value | undefined;
-  insert: (sql: string, params: readonly SqlValue[]) => number;
-  run: (sql: string, params?: readonly SqlValue[]) => number;
+  value: <Value extends SqlValue>(sql: string, params?: SqlParams) => Value | undefined;
+  insert: (sql: string, params: SqlParams) => number;
+  run: (sql: string, params?: SqlParams) => number;
   /** Statements without parameters, several at once. */
   exec: (sql: string) => void;
   /** Everything or nothing; nested calls join the outer one. */
@@ -162,15 +162,15 @@ function wrap(opened: Connection, file: string): Db {
       throw error;
     }
   };
-  const change = (sql: string, params: readonly SqlValue[]) => {
+  const change = (sql: string, params: SqlParams) => {
     const result = addFileName(() => prepare(sql).run(params));
     ownChanges += result.changes;
     return result;
   };
   return {
     file,
-    all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
-    get: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).get(params) as Row | undefined,
+    all: <Row>(sql: string, params: SqlParams = []) => prepare(sql).all(params) as Row[],
+    get: <Row>(sql: string, params: SqlParams = []) => prepare(sql).get(params) as Row | undefined,
     values: (sql, params = []) => prepare(sql).all(params).map(readFirst),
     value: (sql, params = []) => readFirst(prepare(sql).get(params)) ?? undefined,
     insert: (sql, params) => change(sql, params).lastInsertRowid,

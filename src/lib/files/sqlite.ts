@@ -5,11 +5,13 @@ const load = createRequire(import.meta.url);
 
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
+/** Values of a statement: in order for `?`, by name for `:name`. Each name of the statement must be given: libsql takes NULL for a missing one. */
+export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>;
 
 interface Statement {
-  all: (params: readonly SqlValue[]) => unknown[];
-  get: (params: readonly SqlValue[]) => unknown;
-  run: (params: readonly SqlValue[]) => { changes: number; lastInsertRowid: number };
+  all: (params: SqlParams) => unknown[];
+  get: (params: SqlParams) => unknown;
+  run: (params: SqlParams) => { changes: number; lastInsertRowid: number };
 }
 
 /** A connection to SQLite. An error has its name as `code`, such as `SQLITE_BUSY`. */
@@ -25,6 +27,8 @@ export function connect(file: string): Connection {
   return own === undefined ? connectLibsql(file) : connectOwn(file, own);
 }
 
+type OwnParams = readonly SqlValue[] | readonly [Readonly<Record<string, SqlValue>>];
+
 /** The part of `node:sqlite` in use, which Node 20 lacks. */
 interface OwnSqlite {
   DatabaseSync: new (
@@ -32,9 +36,9 @@ interface OwnSqlite {
   ) => {
     exec: (sql: string) => void;
     prepare: (sql: string) => {
-      all: (...params: SqlValue[]) => unknown[];
-      get: (...params: SqlValue[]) => unknown;
-      run: (...params: SqlValue[]) => { changes: number | bigint; lastInsertRowid: number | bigint };
+      all: (...params: OwnParams) => unknown[];
+      get: (...params: OwnParams) => unknown;
+      run: (...params: OwnParams) => { changes: number | bigint; lastInsertRowid: number | bigint };
     };
     close: () => void;
   };
@@ -55,16 +59,20 @@ function connectOwn(file: string, { DatabaseSync }: OwnSqlite): Connection {
     prepare: (sql) => {
       const statement = named(() => opened.prepare(sql));
       return {
-        all: (params) => named(() => statement.all(...params)),
-        get: (params) => named(() => statement.get(...params)),
+        all: (params) => named(() => statement.all(...spread(params))),
+        get: (params) => named(() => statement.get(...spread(params))),
         run: (params) => {
-          const { changes, lastInsertRowid } = named(() => statement.run(...params));
+          const { changes, lastInsertRowid } = named(() => statement.run(...spread(params)));
           return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
         },
       };
     },
     close: () => opened.close(),
   };
+}
+
+function spread(params: SqlParams): OwnParams {
+  return Array.isArray(params) ? params : [params as Readonly<Record<string, SqlValue>>];
 }
 
 /** The names of result codes that callers check. Source: sqlite.org/rescode.html */

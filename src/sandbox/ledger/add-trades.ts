@@ -1,5 +1,5 @@
 import { hourMs } from '../../api/duration.ts';
-import type { Db, SqlValue } from '../db/store.ts';
+import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
 import { addWallet, makeUuid } from '../service/identifiers.ts';
 import { dropTotals, keepTotals } from './figures.ts';
@@ -28,15 +28,15 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
     if (liveAtMs !== undefined) for (const trade of trades) endIfClosed(db, trade);
     const fresh = dropRepeated(db, trades);
     const effects = new Map<Trade, StoredEffect>();
-    const late: Series[] = [];
+    const lateSeries: Series[] = [];
     for (const own of groupBy(fresh, (trade) => seriesOf(trade).join(' ')).values()) {
       const series = seriesOf(own[0]);
       const newest = findNewest(db, series);
-      if (newest !== undefined && own[0].atMs < newest.state.latestAtMs) late.push(series);
-      else for (const effect of takeTrades(db, series, own, newest)) effects.set(effect.trade, effect);
+      if (newest !== undefined && own[0].atMs < newest.state.latestAtMs) lateSeries.push(series);
+      else for (const [trade, effect] of applyTrades(db, series, own, newest)) effects.set(trade, effect);
     }
-    const ids = fresh.map((trade) => insertTrade(db, trade, effects.get(trade) ?? notYet));
-    for (const series of late) startOver(db, series);
+    const ids = fresh.map((trade) => insertTrade(db, trade, effects.get(trade) ?? placeholderEffect));
+    for (const series of lateSeries) rebuildSeries(db, series);
     for (const own of groupBy(fresh, ({ chain, token }) => `${chain} ${token}`).values()) saveToken(db, own);
     const byTrader = groupBy(fresh, (trade) => trade.trader);
     for (const [trader, [first]] of byTrader) addWallet(db, trader, first.atMs);
@@ -83,10 +83,16 @@ function findNewest(db: Db, series: Series): Position | undefined {
 type StoredEffect = Omit<TradeEffect, 'ordinal'> & { positionKey: number };
 
 /** Of a trade that came late, until its series starts over. */
-const notYet: StoredEffect = { positionKey: 0, intent: 'enter', realizedUsd: 0, marginCostUsd: 0, heldMs: null };
+const placeholderEffect: StoredEffect = {
+  positionKey: 0,
+  intent: 'enter',
+  realizedUsd: 0,
+  marginCostUsd: 0,
+  heldMs: null,
+};
 
-/** Applies trades of a series, oldest first, and stores its positions; returns the effect of each trade. */
-function takeTrades<Own extends Trade>(db: Db, series: Series, trades: readonly Own[], newest?: Position) {
+/** Applies trades of a series, oldest first, and stores its positions; returns each trade with its effect. */
+function applyTrades<Own extends Trade>(db: Db, series: Series, trades: readonly Own[], newest?: Position) {
   const positions = newest === undefined ? [] : [newest];
   const effects = trades.map((trade) => {
     const { position, opened, effect } = applyTrade(positions.at(-1)?.state, trade);
@@ -96,38 +102,45 @@ function takeTrades<Own extends Trade>(db: Db, series: Series, trades: readonly 
   const keys = new Map<number, number>();
   for (const position of positions)
     keys.set(position.state.ordinal, savePosition(db, series, position, position !== positions.at(-1)));
-  return effects.map(([trade, { ordinal, ...effect }]) => ({ trade, ...effect, positionKey: keys.get(ordinal) ?? 0 }));
+  return effects.map(([trade, { ordinal, ...effect }]): [Own, StoredEffect] => [
+    trade,
+    { ...effect, positionKey: keys.get(ordinal) ?? 0 },
+  ]);
 }
 
 /** Stores a position; returns its key. */
 function savePosition(db: Db, series: Series, { key, state }: Position, isSuperseded: boolean): number {
-  const figures = [
-    isSuperseded ? 1 : 0,
-    state.latestAtMs,
-    state.lots.reduce((sum, lot) => sum + lot.amount, 0),
-    state.realizedUsd,
-    state.sellCount,
-    state.unavailable ? 1 : 0,
-    JSON.stringify(state),
-  ];
+  const values = {
+    superseded: isSuperseded ? 1 : 0,
+    latestMs: state.latestAtMs,
+    amount: state.lots.reduce((sum, lot) => sum + lot.amount, 0),
+    realizedUsd: state.realizedUsd,
+    sellCount: state.sellCount,
+    unavailable: state.unavailable ? 1 : 0,
+    state: JSON.stringify(state),
+  };
   if (key !== undefined) {
     db.run(
-      `UPDATE position SET superseded = ?, latest_ms = ?, amount = ?, realized_usd = ?, sell_count = ?, unavailable = ?, state = ?
-       WHERE key = ?`,
-      [...figures, key],
+      `UPDATE position SET superseded = :superseded, latest_ms = :latestMs, amount = :amount, realized_usd = :realizedUsd,
+         sell_count = :sellCount, unavailable = :unavailable, state = :state WHERE key = :key`,
+      { ...values, key },
     );
     return key;
   }
-  const id = makeUuid(`position:${series.join(':')}:${state.ordinal}`);
+  const [wallet, chain, token, direction] = series;
+  const { ordinal, openedAtMs: openedMs } = state;
+  const id = makeUuid(`position:${series.join(':')}:${ordinal}`);
   return db.insert(
-    `INSERT INTO position (superseded, latest_ms, amount, realized_usd, sell_count, unavailable, state,
-       id, wallet, chain, token, direction, ordinal, opened_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [...figures, id, ...series, state.ordinal, state.openedAtMs],
+    `INSERT INTO position (id, wallet, chain, token, direction, ordinal, opened_ms,
+       superseded, latest_ms, amount, realized_usd, sell_count, unavailable, state)
+     VALUES (:id, :wallet, :chain, :token, :direction, :ordinal, :openedMs,
+       :superseded, :latestMs, :amount, :realizedUsd, :sellCount, :unavailable, :state)`,
+    { ...values, id, wallet, chain, token, direction, ordinal, openedMs },
   );
 }
 
 /** Rebuilds positions from their stored trades, and stores the effect of each trade again. */
-function startOver(db: Db, series: Series): void {
+function rebuildSeries(db: Db, series: Series): void {
   const trades = db
     .all<StoredTrade>(`SELECT ${tradeColumns} FROM trade t WHERE ${ofSeries} ORDER BY at_ms, id`, series)
     .map(({ wallet, direction, orderId: _, startAmount, ...trade }) => ({
@@ -138,37 +151,38 @@ function startOver(db: Db, series: Series): void {
       rowKey: '',
     }));
   db.run(`DELETE FROM position WHERE ${ofSeries}`, series);
-  for (const effect of takeTrades(db, series, trades))
+  for (const [{ id }, effect] of applyTrades(db, series, trades))
     db.run(
-      'UPDATE trade SET position_key = ?, intent = ?, realized_usd = ?, margin_cost_usd = ?, held_ms = ? WHERE id = ?',
-      [...effectValues(effect), effect.trade.id],
+      `UPDATE trade SET position_key = :positionKey, intent = :intent, realized_usd = :realizedUsd,
+         margin_cost_usd = :marginCostUsd, held_ms = :heldMs WHERE id = :id`,
+      { ...effect, id },
     );
 }
 
-function effectValues({ positionKey, intent, realizedUsd, marginCostUsd, heldMs }: StoredEffect): SqlValue[] {
-  return [positionKey, intent, realizedUsd, marginCostUsd, heldMs];
-}
-
 function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
+  const { rowKey, chain, trader, token, side, leverage, amount, usd, atMs, tx } = trade;
+  const { direction, startAmount = null, orderId = null } = trade;
   return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
-      position_key, intent, realized_usd, margin_cost_usd, held_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      trade.rowKey,
-      trade.chain,
-      trade.trader,
-      trade.token,
-      trade.side,
-      trade.direction ?? '',
-      trade.leverage,
-      trade.amount,
-      trade.usd,
-      trade.startAmount ?? null,
-      trade.atMs,
-      trade.tx,
-      trade.orderId ?? null,
-      ...effectValues(effect),
-    ],
+       position_key, intent, realized_usd, margin_cost_usd, held_ms)
+     VALUES (:rowKey, :chain, :trader, :token, :side, :direction, :leverage, :amount, :usd, :startAmount, :atMs, :tx, :orderId,
+       :positionKey, :intent, :realizedUsd, :marginCostUsd, :heldMs)`,
+    {
+      rowKey,
+      chain,
+      trader,
+      token,
+      side,
+      direction: direction ?? '',
+      leverage,
+      amount,
+      usd,
+      startAmount,
+      atMs,
+      tx,
+      orderId,
+      ...effect,
+    },
   );
 }
 
@@ -178,20 +192,21 @@ function saveToken(db: Db, trades: readonly [Trade, ...Trade[]]): void {
   const last = (key: 'tokenSymbol' | 'tokenName' | 'tokenSupply') =>
     trades.findLast((trade) => trade[key] !== undefined)?.[key];
   db.run(
-    `INSERT INTO token (chain, address, symbol, name, supply, price, price_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO token (chain, address, symbol, name, supply, price, price_ms)
+     VALUES (:chain, :token, :symbol, :name, :supply, :price, :atMs)
      ON CONFLICT (chain, address) DO UPDATE SET
        symbol = coalesce(excluded.symbol, symbol), name = coalesce(excluded.name, name), supply = coalesce(excluded.supply, supply),
        price = CASE WHEN price_ms IS NULL OR excluded.price_ms >= price_ms THEN excluded.price ELSE price END,
        price_ms = max(excluded.price_ms, coalesce(price_ms, excluded.price_ms))`,
-    [
-      latest.chain,
-      latest.token,
-      last('tokenSymbol') ?? null,
-      last('tokenName') ?? null,
-      last('tokenSupply') ?? null,
-      latest.usd / latest.amount,
-      latest.atMs,
-    ],
+    {
+      chain: latest.chain,
+      token: latest.token,
+      symbol: last('tokenSymbol') ?? null,
+      name: last('tokenName') ?? null,
+      supply: last('tokenSupply') ?? null,
+      price: latest.usd / latest.amount,
+      atMs: latest.atMs,
+    },
   );
 }
 
@@ -214,12 +229,13 @@ function matchCopies(db: Db, tradeIds: readonly number[]): void {
 }
 
 function matchEntry(db: Db, entry: StoredTrade): void {
+  const { wallet, chain, token, atMs, direction, usd } = entry;
   const match = db.get<{ intentId: string; commentId: string; partnerId: string }>(
     `SELECT i.id AS intentId, i.comment_id AS commentId, i.partner_id AS partnerId
      FROM intent i JOIN comment c ON c.id = i.comment_id JOIN trade t ON t.id = c.trade_id
-     WHERE i.wallet = ? AND i.chain = ? AND i.token = ? AND i.at_ms <= ? AND i.at_ms > ? AND i.trade_id IS NULL
-       AND t.direction = ? ORDER BY i.at_ms DESC, i.id LIMIT 1`,
-    [entry.wallet, entry.chain, entry.token, entry.atMs, entry.atMs - copyWindowMs, entry.direction],
+     WHERE i.wallet = :wallet AND i.chain = :chain AND i.token = :token AND i.at_ms <= :atMs AND i.at_ms > :fromMs
+       AND i.trade_id IS NULL AND t.direction = :direction ORDER BY i.at_ms DESC, i.id LIMIT 1`,
+    { wallet, chain, token, atMs, fromMs: atMs - copyWindowMs, direction },
   );
   if (match === undefined) return;
   db.run('UPDATE intent SET trade_id = ? WHERE id = ?', [entry.id, match.intentId]);
@@ -227,8 +243,8 @@ function matchEntry(db: Db, entry: StoredTrade): void {
     makeUuid(`copy:${match.intentId}`),
     match.commentId,
     match.partnerId,
-    entry.wallet,
-    entry.usd,
-    entry.atMs,
+    wallet,
+    usd,
+    atMs,
   ]);
 }

@@ -1,8 +1,8 @@
 import { type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import { dayMs, hourMs } from '../../api/duration.ts';
 import { getMeta, moreChains, setMeta } from '../db/settings.ts';
-import type { Db, SqlValue } from '../db/store.ts';
-import { groupBy, oneOf } from './trade.ts';
+import type { Db } from '../db/store.ts';
+import { groupBy, inList, oneOf } from './trade.ts';
 
 export type Timeframe = '7d' | '30d';
 
@@ -14,20 +14,22 @@ const keptAtKey = 'totals.atMs';
 /** After a longer time many traders have changed, and adding up all trades is quicker. */
 const maxDriftMs = hourMs;
 
-/**
- * Rows of `total` made from the trades of some profiles; `sumParams` returns the first four parameters. The index of
- * wallets has all columns that are summed.
- */
+/** Rows of `total` made from the trades of the profiles in `sumParams`. The index of wallets has all columns that are summed. */
 const sumTrades = `SELECT f.timeframe, w.profile_id, t.wallet, t.chain, sum(t.realized_usd) AS pnl,
     sum(t.margin_cost_usd) AS cost_usd, sum(t.usd) AS volume_usd, sum(t.intent = 'exit') AS exits,
     sum(t.intent = 'exit' AND t.realized_usd > 0) AS wins
-  FROM (SELECT '7d' AS timeframe, ?1 AS since_ms UNION ALL SELECT '30d', ?2) f
+  FROM (SELECT '7d' AS timeframe, :since7d AS since_ms UNION ALL SELECT '30d', :since30d) f
     CROSS JOIN wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address
-  WHERE w.profile_id IN (SELECT value FROM json_each(?4)) AND t.at_ms > f.since_ms AND t.at_ms <= ?3
+  WHERE w.profile_id ${inList('summed')} AND t.at_ms > f.since_ms AND t.at_ms <= :now
   GROUP BY f.timeframe, t.wallet, t.chain`;
 
-function sumParams(nowMs: number, profileIds: readonly string[]): SqlValue[] {
-  return [nowMs - windowMs['7d'], nowMs - windowMs['30d'], nowMs, JSON.stringify(profileIds)];
+function sumParams(nowMs: number, profileIds: readonly string[]) {
+  return {
+    since7d: nowMs - windowMs['7d'],
+    since30d: nowMs - windowMs['30d'],
+    now: nowMs,
+    summed: JSON.stringify(profileIds),
+  };
 }
 
 /** Brings kept totals up to a moment; `traders` are wallets with new trades. Call it in the transaction that stores those. */
@@ -73,11 +75,15 @@ function listChanged(db: Db, nowMs: number, among?: readonly string[]): readonly
     among === undefined
       ? 'edge CROSS JOIN trade t JOIN wallet w ON w.address = t.wallet WHERE true'
       : `wallet w CROSS JOIN edge CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address
-         WHERE w.profile_id IN (SELECT value FROM json_each(?3))`;
+         WHERE w.profile_id ${inList('among')}`;
   return db.values(
     `WITH edge (ms) AS (VALUES (0), (${windowMs['7d']}), (${windowMs['30d']}))
-     SELECT DISTINCT w.profile_id FROM ${from} AND t.at_ms > ?1 - edge.ms AND t.at_ms <= ?2 - edge.ms`,
-    [Math.min(keptMs, nowMs), Math.max(keptMs, nowMs), ...(among === undefined ? [] : [JSON.stringify(among)])],
+     SELECT DISTINCT w.profile_id FROM ${from} AND t.at_ms > :from - edge.ms AND t.at_ms <= :to - edge.ms`,
+    {
+      from: Math.min(keptMs, nowMs),
+      to: Math.max(keptMs, nowMs),
+      ...(among !== undefined && { among: JSON.stringify(among) }),
+    },
   );
 }
 
@@ -100,10 +106,14 @@ export function readFigures(db: Db, nowMs: number, profileIds: readonly string[]
   const kept = profileIds.filter((id) => !changed.includes(id));
   const rows = db.all<WindowFigures>(
     `SELECT timeframe, wallet, profile_id AS profileId, chain, pnl, cost_usd AS costUsd, volume_usd AS volumeUsd, exits, wins
-     FROM (SELECT * FROM total WHERE timeframe IN ('7d', '30d') AND profile_id IN (SELECT value FROM json_each(?5))
+     FROM (SELECT * FROM total WHERE timeframe IN ('7d', '30d') AND profile_id ${inList('kept')}
        UNION ALL ${sumTrades})
-     WHERE chain IN (SELECT value FROM json_each(?6)) ORDER BY wallet, chain`,
-    [...sumParams(nowMs, changed), JSON.stringify(kept), JSON.stringify([...leaderboardChains, ...moreChains(db)])],
+     WHERE chain ${inList('chains')} ORDER BY wallet, chain`,
+    {
+      ...sumParams(nowMs, changed),
+      kept: JSON.stringify(kept),
+      chains: JSON.stringify([...leaderboardChains, ...moreChains(db)]),
+    },
   );
   return groupBy(rows, ({ profileId }) => profileId);
 }
@@ -118,25 +128,32 @@ export interface BoardQuery {
 /** Profile ids of the leaderboard, best first by the USD that they realized on its chains, ties by profile id. */
 export function rankProfiles(db: Db, nowMs: number, board: BoardQuery): { profileId: string; total: number }[] {
   const { chains, timeframe = '30d', onlyWithComments, limit = -1 } = board;
-  const among = [
-    ...(getMeta(db, 'eligibility') === 'public' ? [listEligible(db, nowMs)] : []),
-    ...(onlyWithComments === true ? [[...listCommenters(db, nowMs)]] : []),
-  ].map((ids) => JSON.stringify(ids));
-  const changed = sumParams(nowMs, listChanged(db, nowMs));
-  const isAmong = among.map((_, index) => `AND profile_id IN (SELECT value FROM json_each(?${8 + index}))`).join(' ');
-  const isOnChains = 'timeframe = ?5 AND chain IN (SELECT value FROM json_each(?6))';
-  const isKept = `profile_id NOT IN (SELECT value FROM json_each(?4)) ${isAmong}`;
+  const among = {
+    ...(getMeta(db, 'eligibility') === 'public' && { eligible: JSON.stringify(listEligible(db, nowMs)) }),
+    ...(onlyWithComments === true && { commenters: JSON.stringify([...listCommenters(db, nowMs)]) }),
+  };
+  const isAmong = Object.keys(among)
+    .map((name) => `AND profile_id ${inList(name)}`)
+    .join(' ');
+  const isOnChains = `timeframe = :timeframe AND chain ${inList('chains')}`;
+  const isKept = `profile_id NOT ${inList('summed')} ${isAmong}`;
   // On all chains the first ones of an index are enough; grouped on their own, totals are read in the order of their key.
   const kept =
     chains === undefined
-      ? `SELECT profile_id AS profileId, pnl AS total FROM total WHERE timeframe = ?5 AND chain = '' AND ${isKept}
-         ORDER BY pnl DESC, profile_id LIMIT ?7`
+      ? `SELECT profile_id AS profileId, pnl AS total FROM total WHERE timeframe = :timeframe AND chain = '' AND ${isKept}
+         ORDER BY pnl DESC, profile_id LIMIT :limit`
       : `SELECT profile_id AS profileId, sum(pnl) AS total FROM total WHERE ${isOnChains} AND ${isKept} GROUP BY profile_id`;
   return db.all(
     `SELECT * FROM (${kept})
      UNION ALL SELECT profile_id, sum(pnl) FROM (${sumTrades}) WHERE ${isOnChains} ${isAmong} GROUP BY profile_id
-     ORDER BY total DESC, profileId LIMIT ?7`,
-    [...changed, timeframe, JSON.stringify(chains ?? leaderboardChains), limit, ...among],
+     ORDER BY total DESC, profileId LIMIT :limit`,
+    {
+      ...sumParams(nowMs, listChanged(db, nowMs)),
+      ...among,
+      timeframe,
+      chains: JSON.stringify(chains ?? leaderboardChains),
+      limit,
+    },
   );
 }
 

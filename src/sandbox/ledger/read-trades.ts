@@ -115,7 +115,11 @@ function mappedReader(options: MappedOptions): RowReader {
   };
 }
 
-function readRow(row: FileRow, columns: Columns, { chain, constants, keyColumns = [], moreChains }: MappedOptions): ReadEvent {
+function readRow(
+  row: FileRow,
+  columns: Columns,
+  { chain, constants, keyColumns = [], moreChains }: MappedOptions,
+): ReadEvent {
   const text: TradeText = { ...constants };
   for (const field of tradeFields) {
     const column = columns[field];

@@ -60,6 +60,9 @@ export interface MadeTrade {
 /** SQL condition: the value is in a list, given as `JSON.stringify(list)`. */
 export const oneOf = 'IN (SELECT value FROM json_each(?))';
 
+/** The same with the list as a named parameter. */
+export const inList = (name: string) => `IN (SELECT value FROM json_each(:${name}))`;
+
 export interface StoredTrade
   extends Pick<Trade, 'chain' | 'token' | 'side' | 'leverage' | 'amount' | 'usd' | 'atMs' | 'tx'> {
   id: number;

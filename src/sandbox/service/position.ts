@@ -75,7 +75,7 @@ type SqlPart = readonly [sql: string, ...values: SqlValue[]];
 
 /** The price is looked up last, and so only for what may be open. */
 const isOpen = `(p.superseded = 0 AND p.amount > 0
-  AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ?)`;
+  AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ${openFromUsd})`;
 
 /** Ids, ties in their order. `latest`: open ones by when they opened, closed ones by their last trade. Source: section "positions". */
 function makePage(
@@ -89,7 +89,7 @@ function makePage(
     `SELECT p.id FROM position p
      WHERE ${where} AND ${status === 'open' ? '' : 'NOT '}${isOpen}
      ORDER BY ${order}, p.id LIMIT ? OFFSET ?`,
-    [...wanted, openFromUsd, ...ordered, limit, (page - 1) * limit],
+    [...wanted, ...ordered, limit, (page - 1) * limit],
   );
 }
 
@@ -108,11 +108,11 @@ function positionAt(
   const second = Math.floor(clockMs / 1000) * 1000 - offsetMs;
   return db.value<string>(
     `SELECT p.id FROM position p
-     WHERE p.wallet = ? AND p.chain = ? AND p.token = ? AND p.opened_ms < ? + 1000
-       AND CASE WHEN ${isOpen} THEN max(p.latest_ms, ?) ELSE p.latest_ms END >= ?
-     ORDER BY EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.at_ms = ?) DESC,
-       EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.at_ms >= ? AND t.at_ms < ? + 1000) DESC,
-       (p.opened_ms <= ? AND p.latest_ms >= ?) DESC, p.opened_ms DESC, p.ordinal DESC, p.id LIMIT 1`,
-    [wallet, chain, token, second, openFromUsd, nowMs, second, atMs, second, second, atMs, atMs],
+     WHERE p.wallet = :wallet AND p.chain = :chain AND p.token = :token AND p.opened_ms < :second + 1000
+       AND CASE WHEN ${isOpen} THEN max(p.latest_ms, :now) ELSE p.latest_ms END >= :second
+     ORDER BY EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.at_ms = :at) DESC,
+       EXISTS (SELECT 1 FROM trade t WHERE t.position_key = p.key AND t.at_ms >= :second AND t.at_ms < :second + 1000) DESC,
+       (p.opened_ms <= :at AND p.latest_ms >= :at) DESC, p.opened_ms DESC, p.ordinal DESC, p.id LIMIT 1`,
+    { wallet, chain, token, second, at: atMs, now: nowMs },
   );
 }
