@@ -9,7 +9,7 @@ _sotra_children() {
   'follow') echo 'add remove bulk' ;;
   'feed') echo 'actor home' ;;
   'token') echo 'positions comments' ;;
-  'position') echo 'find get' ;;
+  'position') echo 'get find' ;;
   'comment') echo 'post list copy sign verify' ;;
   'webhook') echo 'register list add-addresses delete validate sync listen forward events show replay verify trigger exam' ;;
   'auth') echo 'login logout status' ;;
@@ -41,8 +41,8 @@ _sotra_flags() {
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'token comments') echo '--limit --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
-  'position find') echo '--viewer-addresses --price --prices-file --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'position get') echo '--viewer-addresses --price --prices-file --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'position find') echo '--viewer-addresses --price --prices-file --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'comment list') echo '--chain --viewer-addresses --tx --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
@@ -165,15 +165,15 @@ _sotra_values() {
   'token comments --columns') echo 'at author direction usd text holding realizedUsd likes copies side tokenCommentCount address transactionHash uid itemId @list' ;;
   'token comments 1') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'token comments 2') echo '@aliases' ;;
+  'position get --viewer-addresses') echo '@aliases @list' ;;
+  'position get --prices-file') echo '@files' ;;
+  'position get --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
   'position find --viewer-addresses') echo '@aliases @list' ;;
   'position find --prices-file') echo '@files' ;;
   'position find --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
   'position find 1') echo '@aliases' ;;
   'position find 2') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'position find 3') echo '@aliases' ;;
-  'position get --viewer-addresses') echo '@aliases @list' ;;
-  'position get --prices-file') echo '@files' ;;
-  'position get --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
   'comment post --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'comment post --token') echo '@aliases' ;;
   'comment post --text-file') echo '@files' ;;

@@ -1,9 +1,14 @@
 import { local } from '../../api/endpoint.ts';
 import { choice, optional } from '../../api/kind.ts';
-import type { KeyStore } from '../../lib/config/settings.ts';
+import { command } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
+import { orUndefined, SotraError, usageError } from '../../errors.ts';
+import type { KeyStore, Service } from '../../lib/config/settings.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
-import { showStatus, statusView } from './status.ts';
+import { type AuthStatus, checkRequest, describeStatus, logIn, logOut } from './login.ts';
 
 export function addAuth(auth: Command): void {
   auth
@@ -29,7 +34,7 @@ export function addAuth(auth: Command): void {
     .requests()
     .changes()
     .prints(statusView)
-    .run(async (input, context) => (await import('./login.ts')).logIn(input, context));
+    .run(logIn);
 
   auth
     .command('logout')
@@ -38,7 +43,7 @@ export function addAuth(auth: Command): void {
     .example('auth logout --yes', 'of the current context, without asking')
     .example('auth logout --context staging --yes', 'of another context')
     .changes()
-    .run(async (_, context) => (await import('./logout.ts')).logOut(context));
+    .run((_, context) => logOut(context));
 
   auth
     .command('status')
@@ -52,4 +57,52 @@ export function addAuth(auth: Command): void {
     .requests()
     .prints(statusView)
     .run(({ check }, context) => showStatus(check === true, context));
+}
+
+const sources: Record<NonNullable<Service['keySource']>, string> = {
+  SOTRA_API_KEY: 'the variable SOTRA_API_KEY',
+  context: 'the context',
+  sandbox: 'the built-in sandbox',
+};
+
+const statusView = recordView<AuthStatus>([
+  column.text('context', 'Context', 'context in use'),
+  column.text('baseUrl', 'Base URL', 'address of the service'),
+  column.text('keySuffix', 'Key', 'last four characters of the key', {
+    show: ({ keySuffix }) => `...${keySuffix ?? ''}`,
+  }),
+  column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox', {
+    show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
+  }),
+  column.text('store', 'Stored in', 'keychain or file, for a stored key', {
+    show: ({ store }) => (store === 'file' ? 'the settings file, unencrypted (mode 0600)' : undefined),
+  }),
+  column.flag('valid', 'Valid', 'whether the service accepts the key (with --check)', {
+    show: ({ valid }) => (valid === undefined ? 'not checked' : valid ? 'yes' : 'no, the service rejects it'),
+  }),
+]);
+
+/** Errors: `no-service`; `key-missing` with the status as details; with `check` those of a call. */
+async function showStatus(check: boolean, context: Context): Promise<Result> {
+  const { preview, curl } = context.options;
+  if (preview && !check)
+    throw usageError(`${curl ? '--curl' : '--dry-run'} needs --check: without it nothing is sent`, 'Add --check.');
+  if (preview) return { kind: 'request', request: await context.client.previewRequest(checkRequest) };
+  const service = await context.config.service();
+  const status = describeStatus(service);
+  if (service.apiKey === null) throw missingKey(service, status);
+  const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.config.settings()).path}.`] : [];
+  if (!check) return { kind: 'answer', answer: status, notes };
+  const accepted = await orUndefined(context.client.request(checkRequest), 'key-refused', 'forbidden');
+  const valid = accepted !== undefined;
+  return { kind: 'answer', answer: { ...status, valid }, notes, exitCode: valid ? 0 : 4 };
+}
+
+function missingKey({ baseUrl, context, keyProblem }: Service, details: AuthStatus): SotraError {
+  const why = keyProblem === undefined ? '' : `; ${keyProblem}`;
+  const login = context === undefined ? 'sotra auth login' : command`sotra auth login --context ${context}`;
+  return new SotraError('key-missing', `no API key for ${baseUrl}${why}`, {
+    hint: `Store one: ${login}. Or set SOTRA_API_KEY.`,
+    details,
+  });
 }

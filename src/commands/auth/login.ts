@@ -1,8 +1,8 @@
 import { checkBaseUrl } from '../../api/http-address.ts';
-import { safeText } from '../../api/safe-text.ts';
 import { command } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
-import { readMessage, SotraError, usageError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { keychainProblem, removeFromKeychain, writeKeychain } from '../../lib/config/keychain.ts';
 import {
   chosenContext,
   contextNames,
@@ -11,16 +11,32 @@ import {
   lastFour,
   presets,
   readEnv,
+  readKeyOrigin,
   readOrigin,
   resolveService,
+  type Service,
   type StoredContext,
   type StoredSettings,
 } from '../../lib/config/settings.ts';
-import { mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
+import { confirm, mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { checkName } from '../context/entry.ts';
-import { removeFromKeychain, withoutKey } from './logout.ts';
-import { type AuthStatus, checkRequest, describeStatus } from './status.ts';
+import { checkName } from '../context/index.ts';
+
+/** A cheap request that shows whether a service answers and accepts the key. */
+export const checkRequest = { method: 'GET', path: '/v2/leaderboard?limit=1' };
+
+export interface AuthStatus {
+  context: string | null;
+  baseUrl: string;
+  keySource: Service['keySource'];
+  keySuffix: string | null;
+  store: KeyStore | null;
+  valid?: boolean;
+}
+
+export function describeStatus({ context, baseUrl, keySource, keySuffix, keyStore }: Service): AuthStatus {
+  return { context: context ?? null, baseUrl, keySource, keySuffix, store: keyStore };
+}
 
 interface LoginInput {
   withKey?: boolean | undefined;
@@ -39,14 +55,15 @@ export async function logIn(input: LoginInput, context: Context): Promise<Result
   if (chosen === undefined) return useSandbox(input, context);
   const { target, isNamed } = chosen;
   if (options.preview) return previewLogin(input, target, context);
-  const key = await readAcceptedKey(input, target, context);
+  const key = await readKey(input, target, context);
+  if (!input.offline) await checkKey(key, target, context);
   const { keyStore, problem } = await chooseStore(input.store, target, context);
-  if (keyStore === 'keychain') await (await import('../../lib/config/keychain.ts')).writeKeychain(target, key, context);
+  if (keyStore === 'keychain') await writeKeychain(target, key, context);
   const stored = await store.update(io, (now) => ({
     ...withKey(now, target, key, keyStore),
     current: isNamed ? (now.current ?? target.name) : target.name,
   }));
-  await removeFromKeychain(target.name, target.before, { keyStore, keyOrigin: target.origin }, context);
+  await removeFromKeychain(target.name, target.before, context, { keyStore, keyOrigin: target.origin });
   if (problem !== undefined) note(`No keychain is used: ${problem.replace(/\.$/, '')}.`);
   const place = keyStore === 'keychain' ? 'the keychain' : `${store.path} (mode 0600, unencrypted)`;
   note(`Stored the key for ${target.origin} in ${place}${input.offline ? ', unchecked' : ''}.`);
@@ -107,19 +124,8 @@ async function askService(context: Context): Promise<string | undefined> {
   ];
   const picked = await pick('Which service? Enter: the sandbox', choices, context.io);
   if (picked === undefined || picked === 'sandbox') return undefined;
-  return picked === 'other' ? askAddress(context) : picked;
-}
-
-/** Asks until the answer is the address of a service. */
-async function askAddress({ io }: Context): Promise<string> {
-  for (;;) {
-    const answer = (await io.ask('Its address (https://...): ', { hidden: false })).trim();
-    try {
-      return checkBaseUrl(answer);
-    } catch (error) {
-      await io.err.write(`${safeText(readMessage(error))}\n`);
-    }
-  }
+  if (picked !== 'other') return picked;
+  return checkBaseUrl((await context.io.ask('Its address (https://...): ', { hidden: false })).trim());
 }
 
 /** `https://api.example.com` as `example`. */
@@ -174,27 +180,12 @@ function printNext(name: string, { current }: StoredSettings, { io, note, warn }
 
 async function previewLogin({ offline, store }: LoginInput, target: Target, context: Context): Promise<Result> {
   if (!offline) {
-    const asking = withTarget(target, 'not-asked-for', context);
+    const asking = withKeyOf(target, 'not-asked-for', context);
     return { kind: 'request', request: await asking.client.previewRequest(checkRequest) };
   }
   const { keyStore } = await chooseStore(store, target, context);
   const detail = keyStore === 'keychain' ? 'the keychain' : (await context.config.settings()).path;
   return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
-}
-
-/** The key, after the service accepted it; a typed key that is rejected is asked for again. */
-async function readAcceptedKey(input: LoginInput, target: Target, context: Context): Promise<string> {
-  for (;;) {
-    const key = await readKey(input, target, context);
-    try {
-      if (!input.offline) await checkKey(key, target, context);
-      return key;
-    } catch (error) {
-      const isRejected = error instanceof SotraError && error.code === 'key-refused';
-      if (!isRejected || input.withKey || !mayAsk(context)) throw error;
-      await context.io.err.write(`${safeText(error.message)}\n`);
-    }
-  }
 }
 
 async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {
@@ -224,7 +215,7 @@ function parseKey(text: string, from: string): string {
 
 /** Errors: those of a call, which say that the key was not stored. */
 async function checkKey(key: string, target: Target, context: Context): Promise<void> {
-  const asking = withTarget(target, key, context);
+  const asking = withKeyOf(target, key, context);
   try {
     await asking.client.request(checkRequest);
   } catch (error) {
@@ -245,15 +236,10 @@ async function checkKey(key: string, target: Target, context: Context): Promise<
 }
 
 /** A context that calls the service with this key, whatever environment and settings name. */
-function withTarget({ baseUrl }: Target, key: string, context: Context): Context {
-  const { io, options, note } = context;
-  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = io.env;
-  return createContext({
-    ...context,
-    io: { ...io, env: { ...env, SOTRA_API_KEY: key } },
-    options: { ...options, context: undefined, sandbox: false, baseUrl },
-    say: note,
-  });
+function withKeyOf({ baseUrl }: Target, key: string, context: Context): Context {
+  const choice = { context: undefined, sandbox: false, baseUrl };
+  const knownService = resolveService(choice, { SOTRA_API_KEY: key }, { contexts: {} });
+  return createContext({ ...context, knownService, say: context.note });
 }
 
 /** Where to store the key, and the `problem` of the keychain if it cannot be used. */
@@ -265,7 +251,7 @@ async function chooseStore(
   const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
   const known = typed ?? keyStore;
   if (known !== undefined) return { keyStore: known };
-  const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl }, context);
+  const problem = await keychainProblem({ name, baseUrl }, context);
   return problem === undefined ? { keyStore: 'keychain' } : { keyStore: 'file', problem };
 }
 
@@ -279,4 +265,37 @@ function withKey(
   const kept = keyStore === 'file' ? { apiKey: key } : { keySuffix: lastFour(key) };
   const next = { ...withoutKey(now.contexts[name] ?? {}), ...(isKnown ? {} : { baseUrl }), ...kept, keyStore };
   return { ...now, contexts: { ...now.contexts, [name]: { ...next, keyOrigin: origin } } };
+}
+
+/** Errors: `usage` if no context is chosen or the answer is no; `config` if the keychain refuses. */
+export async function logOut(context: Context): Promise<Result> {
+  const { options, io, note, warn } = context;
+  const store = await context.config.settings();
+  const stored = store.read();
+  const name = chosenContext(options, io.env, stored);
+  if (name === undefined)
+    throw usageError('no context is chosen', 'Name one with --context; sotra context list shows them.');
+  const before = findContext(name, stored);
+  if (readKeyOrigin(before) === undefined) note(`Context ${name} has no stored key.`);
+  else {
+    const place = before.keyStore === 'keychain' ? 'the keychain' : store.path;
+    if (options.dryRun) return showPlan([{ action: 'remove', what: `API key of context ${name}`, detail: place }]);
+    await confirm(`remove the API key of context ${name}`, context);
+    await removeFromKeychain(name, before, context);
+    await store.update(io, (now) => forgetKey(name, now));
+    if (before.keyStore !== 'keychain') note(`Removed the key of context ${name} from ${store.path}.`);
+  }
+  if (readEnv(io.env, 'SOTRA_API_KEY') !== undefined) warn('SOTRA_API_KEY is still set and is used');
+  return { kind: 'none' };
+}
+
+/** A preset with nothing else stored is no longer stored at all. */
+function forgetKey(name: string, now: StoredSettings): StoredSettings {
+  const { [name]: own = {}, ...others } = now.contexts;
+  const kept = withoutKey(own);
+  return { ...now, contexts: { ...others, ...(Object.keys(kept).length === 0 ? {} : { [name]: kept }) } };
+}
+
+function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
+  return kept;
 }

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { inputError, type NameInput, usageError } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
-import { keyParams, keySourceParams } from '../key/params.ts';
+import { keyParams, keySourceParams } from '../key/index.ts';
 import { option } from '../params.ts';
 import * as views from './view.ts';
 

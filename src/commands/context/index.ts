@@ -1,24 +1,60 @@
-import { local } from '../../api/endpoint.ts';
-import { defined } from '../../api/json.ts';
-import { nullable, optional } from '../../api/kind.ts';
+import { checkWireNames, type InputOf, local } from '../../api/endpoint.ts';
+import { fitting, layouts } from '../../api/formats.ts';
+import { checkBaseUrl } from '../../api/http-address.ts';
+import { defined, isObject } from '../../api/json.ts';
+import { checkValue, choice, formatted, json, nullable, optional, text } from '../../api/kind.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
 import {
   chosenContext,
   contextNames,
   findContext,
+  lastFour,
   presets,
   readEnv,
   readKeyOrigin,
+  readOrigin,
   resolveService,
   type StoredContext,
   type StoredSettings,
 } from '../../lib/config/settings.ts';
-import { confirm, showPlan } from '../../lib/output/confirm.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
+import { confirm, type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
+import type { View } from '../../lib/output/view.ts';
+import { readNatsAddress } from '../../webhooks/nats/address.ts';
 import type { Command } from '../command.ts';
-import { type ContextEntry, describeContext, listView, nameKind, nameParam, showContext, showView } from './entry.ts';
-import { addSet } from './set.ts';
+
+const nameRule =
+  'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';
+
+const nameKind = formatted(fitting((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule));
+const nameParam = local(nameKind, 'name of the context', { positional: true });
+
+const textOrNull = optional(nullable(text()));
+const lineOrNull = optional(
+  nullable(formatted(fitting((text) => /^[^\r\n]+$/.test(text), 'must be one line of text'))),
+);
+const wireKind = json<Readonly<Record<string, string>>>(
+  { type: 'object', additionalProperties: { type: 'string' } },
+  (value) =>
+    isObject(value) && Object.values(value).every((each) => typeof each === 'string')
+      ? undefined
+      : 'must be a JSON object of names',
+);
+
+const setParams = {
+  name: nameParam,
+  // Typed as the option of the program.
+  baseUrl: local(textOrNull, 'address of the service'),
+  serviceName: local(lineOrNull, 'first line of the signed text of a comment'),
+  layout: local(optional(nullable(choice(layouts))), 'form of the signed text'),
+  preset: local(optional(choice(Object.keys(presets))), 'start from the values of this preset'),
+  wire: local(optional(nullable(wireKind)), 'parameter names of this service: {"*.limit":"count"}'),
+  inbox: local(textOrNull, 'where to store deliveries, such as nats://host:4222/NAME', { valueName: 'url' }),
+  inboxCreds: local(textOrNull, 'file with the credentials of the inbox', { valueName: 'file' }),
+};
 
 export function addContext(context: Command): void {
   context
@@ -69,7 +105,20 @@ export function addContext(context: Command): void {
       return { kind: 'none' };
     });
 
-  addSet(context);
+  context
+    .command('set')
+    .summary('Create or change a context')
+    .description(
+      'A new context needs --base-url, the address of its service. Omitted values stay unchanged; null removes a ' +
+        'value. The first context becomes the current one.\n' +
+        'A stored API key is sent only to the origin that it was stored for.',
+    )
+    .params(setParams)
+    .example('context set staging --base-url https://staging.example.com --service-name Example', 'a new context')
+    .example('context set staging --base-url https://staging.example.com --preset clicker', 'from a preset')
+    .changes()
+    .prints(showView)
+    .run(({ name, ...change }, given) => changeContext(name, change, given));
 
   context
     .command('remove')
@@ -120,8 +169,8 @@ async function removeContext(name: string, context: Context): Promise<Result> {
   const what = `context ${name}${readKeyOrigin(own) === undefined ? '' : ' and its key'}`;
   if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
   await confirm(`remove ${what}`, context);
-  const { removeFromKeychain } = await import('../auth/logout.ts');
-  await removeFromKeychain(name, own, {}, context).catch((error: unknown) =>
+  const { removeFromKeychain } = await import('../../lib/config/keychain.ts');
+  await removeFromKeychain(name, own, context).catch((error: unknown) =>
     context.warn(`its key is still in the keychain: ${toSotraError(error).message}`),
   );
   await store.update(context.io, (now) => withoutContext(name, now));
@@ -141,3 +190,151 @@ function withoutContext(name: string, stored: StoredSettings): StoredSettings {
   const { current, ...rest } = stored;
   return { ...rest, ...(current === undefined || current === name ? {} : { current }), contexts: others };
 }
+
+type ContextChange = Omit<InputOf<typeof setParams>, 'name'>;
+
+async function changeContext(name: string, change: ContextChange, context: Context) {
+  const store = await context.config.settings();
+  const before = store.read();
+  if (change.wire) checkWireNames(change.wire, (await import('../../api/endpoints.ts')).endpoints, '--wire');
+  const stored = await store.update(context.io, (now) => setContext(name, change, now));
+  const becameCurrent = before.current === undefined && stored.current === name;
+  if (context.options.dryRun) return showPlan(listChanges(name, before, stored, becameCurrent));
+  if (becameCurrent) context.note(`${name} is now the current context.`);
+  warnOfKey(name, stored, context);
+  return showContext(name, context, stored);
+}
+
+/**
+ * The settings with a context created or changed; the first one becomes the current one. A stored key stays bound to its origin. Errors:
+ * `usage` for a context without a base URL and for the built-in sandbox; those of `checkBaseUrl`.
+ */
+function setContext(name: string, change: ContextChange, stored: StoredSettings): StoredSettings {
+  if (name === 'sandbox')
+    throw usageError(
+      'context sandbox is built in and cannot be changed',
+      'For a served sandbox: sotra context set local --preset sandbox --base-url http://127.0.0.1:4010.',
+    );
+  if (typeof change.inbox === 'string') readNatsAddress(change.inbox);
+  const { preset = '', ...values } = change;
+  const after: Record<string, unknown> = { ...withKeyOrigin(stored.contexts[name] ?? {}), ...presets[preset] };
+  for (const [key, value] of Object.entries(values)) {
+    if (value === null) delete after[key];
+    else if (value !== undefined) after[key] = key === 'baseUrl' ? checkBaseUrl(String(value)) : value;
+  }
+  if (after['baseUrl'] === undefined && presets[name]?.baseUrl === undefined)
+    throw usageError(
+      `context ${name} needs a base URL`,
+      command`sotra context set ${name} --base-url https://api.example.com`,
+    );
+  const isFirst = stored.current === undefined && Object.keys(stored.contexts).length === 0;
+  return { ...stored, ...(isFirst && { current: name }), contexts: { ...stored.contexts, [name]: after } };
+}
+
+/** A key that was written by hand belongs to the origin beside it. */
+function withKeyOrigin(context: StoredContext): StoredContext {
+  if (context.apiKey === undefined || context.keyOrigin !== undefined || context.baseUrl === undefined) return context;
+  return { ...context, keyOrigin: new URL(checkBaseUrl(context.baseUrl)).origin };
+}
+
+const changeable = ['baseUrl', 'serviceName', 'layout', 'wire', 'inbox', 'inboxCreds'] as const;
+
+function listChanges(
+  name: string,
+  before: StoredSettings,
+  stored: StoredSettings,
+  becameCurrent: boolean,
+): PlannedChange[] {
+  const [old, next] = [before, stored].map(({ contexts }) => contexts[name] ?? {}) as [StoredContext, StoredContext];
+  const format = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
+  const changed = changeable.filter((key) => JSON.stringify(old[key]) !== JSON.stringify(next[key]));
+  return [
+    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${name}`, detail: format(next[key]) })),
+    ...(becameCurrent ? [{ action: 'set', what: 'current context', detail: name }] : []),
+  ];
+}
+
+function warnOfKey(name: string, stored: StoredSettings, context: Context): void {
+  const { baseUrl, keySuffix } = describeContext(name, undefined, stored);
+  const keyOrigin = readKeyOrigin(stored.contexts[name] ?? {});
+  const origin = readOrigin(baseUrl ?? '');
+  if (keyOrigin === undefined || keyOrigin === origin) return;
+  context.warn(
+    `the stored key ...${keySuffix} was saved for ${keyOrigin} and is not sent to ${origin}; ` +
+      command`store one for it with sotra auth login --context ${name}`,
+  );
+}
+
+/** Errors: `usage` for a name that no context may have. */
+export function checkName(text: string): string {
+  if (checkValue(nameKind, text) === undefined) return text;
+  throw usageError(`context ${text}: the name of a context ${nameRule}`);
+}
+
+type ContextEntry = ReturnType<typeof describeContext> & { sources?: Readonly<Record<string, string>> };
+
+/** A context as it is stored; an empty one without a name. Errors: `usage` for an unknown name. */
+function describeContext(name: string | undefined, current: string | undefined, stored: StoredSettings) {
+  const context = name === undefined ? {} : findContext(name, stored);
+  const keyOrigin = readKeyOrigin(context) ?? null;
+  const keyStore = keyOrigin === null ? null : (context.keyStore ?? 'file');
+  return {
+    name: name ?? null,
+    current: name !== undefined && name === current,
+    builtIn: name !== undefined && Object.hasOwn(presets, name),
+    baseUrl: context.baseUrl ?? null,
+    serviceName: context.serviceName ?? null,
+    layout: context.layout ?? 'five-line',
+    wire: context.wire ?? {},
+    ...(context.inbox && { inbox: context.inbox }),
+    ...(context.inboxCreds && { inboxCreds: context.inboxCreds }),
+    keySuffix: keyStore === 'file' ? lastFour(context.apiKey ?? '') : (context.keySuffix ?? null),
+    store: keyStore,
+    keyOrigin,
+  };
+}
+
+/** The result of a command that changed a context. */
+function showContext(name: string, { options, io }: Context, stored: StoredSettings): Result {
+  return { kind: 'answer', answer: describeContext(name, chosenContext(options, io.env, stored), stored) };
+}
+
+const columns: View<unknown, ContextEntry>['columns'] = [
+  column.text('name', 'Context', 'name of the context'),
+  column.flag('current', 'Current', 'used if no context is named', { show: ({ current }) => (current ? 'yes' : '') }),
+  column.text('baseUrl', 'Base URL', 'address of the service; empty for the built-in sandbox'),
+  column.text('key', 'Key', 'end of its API key and where it is kept', formatKey, { cut: true }),
+  column.text('serviceName', 'Service name', 'first line of the signed text of a comment', { drop: 2 }),
+  column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
+  column.text('inbox', 'Inbox', 'where webhook commands store deliveries', { drop: 4, cut: true }),
+  column.text('wire', 'Parameter names', 'parameters that have another name here', formatWireNames, { cut: true }),
+  column.text('sources', 'From', 'where each value comes from', formatSources),
+];
+
+function formatKey({ keySuffix, store, keyOrigin, baseUrl, name, sources }: ContextEntry): string | null {
+  if (sources?.['key'] === 'SOTRA_API_KEY') return `...${keySuffix}`;
+  if (store === null) return name === 'sandbox' ? 'built in' : null;
+  const elsewhere = keyOrigin === readOrigin(baseUrl ?? '') ? '' : ` for ${keyOrigin} only`;
+  return `...${keySuffix ?? ''} (${store})${elsewhere}`;
+}
+
+function formatWireNames({ wire }: ContextEntry): string | null {
+  return Object.keys(wire).length === 0 ? null : JSON.stringify(wire);
+}
+
+function formatSources({ sources }: ContextEntry): string | null {
+  if (sources === undefined) return null;
+  return Object.entries(sources)
+    .map(([key, source]) => `${key}: ${source}`)
+    .join(', ');
+}
+
+const listView: View<{ contexts: ContextEntry[] }, ContextEntry> = {
+  layout: 'table',
+  rows: ({ contexts }) => contexts,
+  columns: columns.map((column) =>
+    column.key === 'wire' || column.key === 'sources' ? { ...column, extra: true } : column,
+  ),
+};
+
+const showView = recordView<ContextEntry>(columns);

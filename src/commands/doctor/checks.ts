@@ -11,7 +11,7 @@ import { platformRules } from '../../lib/io.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { openNetwork } from '../../lib/transport.ts';
-import { checkRequest } from '../auth/status.ts';
+import { checkRequest } from '../auth/login.ts';
 import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
 
 /** The diagnosis; with `--dry-run` its request. */

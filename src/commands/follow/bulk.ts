@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type BulkEntry, bulk as bulkEndpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
+import { type BulkEntry, bulk as endpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
 import { tryParseJson } from '../../api/json.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
@@ -10,14 +10,7 @@ import { type ErrorCode, readMessage, SotraError, toSotraError, usageError, writ
 import { dataDirectory } from '../../lib/config/directories.ts';
 import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
-import {
-  type FileBytes,
-  type Line,
-  maxLineBytes,
-  openTextFile,
-  readItems,
-  readLines,
-} from '../../lib/files/text-file.ts';
+import { type FileBytes, maxLineBytes, openTextFile, readItems, readLines } from '../../lib/files/text-file.ts';
 import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
@@ -50,18 +43,18 @@ interface Place {
   number: number;
 }
 
-type NumberedEntry = Place & { entry: BulkEntry; bytes: number };
+type GoodEntry = Place & { entry: BulkEntry; bytes: number };
 type BadEntry = Place & { problem: string };
 
 /** What goes in one request. */
-type Batch = readonly NumberedEntry[];
+type Batch = readonly GoodEntry[];
 
 /** Profiles that the result names; more are only counted. */
 const maxProfiles = 5000;
 
 /**
- * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` if entries
- * cannot be sent (warnings and details list them); the error of the first failed request, or `partial` if others succeeded before it.
+ * Checks a file of entries, writes the file that undoes them and sends them, request after request. Errors: `usage` if entries cannot be
+ * sent (warnings and details list them); the error of the first failed request, or `partial` if others succeeded before it.
  */
 export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
   const undoPath = chooseUndoPath(undoFile, file, context);
@@ -78,22 +71,20 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   if (context.options.preview) {
     const requests = batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests; this is the first`;
     context.note(`${counted(entries.length, 'entry')} would go in ${requests}.`);
-    const request = await context.client.previewCall(bulkEndpoint, { entries: first.map(({ entry }) => entry) });
+    const request = await context.client.previewCall(endpoint, { entries: first.map(({ entry }) => entry) });
     return { kind: 'request', request };
   }
   if (report !== undefined) await confirmReplace('--report', report, context);
   const reportFile = await openOutput('--report', report, [file]);
-  const upload: Upload = {
-    file,
-    batches,
-    undo: { path: undoPath, reversals: batches.map(writeReversals), requests: 0 },
-    requestIds: [],
-  };
-  const profiles = await sendBatches(upload, context).catch(async (thrown: unknown) => {
-    await writeFollowReport(reportFile, upload, toSotraError(thrown));
-    throw explainFailure(thrown, upload);
+  writeUndoFile(undoPath, batches);
+  const requestIds: (string | null)[] = [];
+  let failed: SotraError | undefined;
+  const profiles = await sendBatches(batches, requestIds, context).catch((thrown: unknown) => {
+    failed = toSotraError(thrown);
+    return new Map<string, Profile>();
   });
-  await writeFollowReport(reportFile, upload, undefined);
+  await writeReport(reportFile, batches, requestIds, failed);
+  if (failed !== undefined) throw explainFailure(failed, { file, batches, sent: requestIds.length, undoPath });
   const isNamed = profiles.size <= maxProfiles;
   const targetProfiles = isNamed ? [...profiles.values()] : null;
   const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undoPath };
@@ -101,34 +92,25 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   return { kind: 'answer', answer, notes };
 }
 
-/** What is sent, and what was so far. */
-interface Upload {
-  file: string;
-  batches: readonly Batch[];
-  /** The file that undoes what was sent, its lines for each request, and how many requests are in it. */
-  undo: { path: string; reversals: readonly string[]; requests: number };
-  /** One for each request that succeeded. */
-  requestIds: (string | null)[];
-}
-
-/** The profiles that were followed or unfollowed, in the order of mention. */
-async function sendBatches({ batches, undo, requestIds }: Upload, context: Context): Promise<Map<string, Profile>> {
+/** The profiles that were followed or unfollowed, in the order of mention; adds the id of each request that succeeded to `requestIds`. */
+async function sendBatches(
+  batches: readonly Batch[],
+  requestIds: (string | null)[],
+  context: Context,
+): Promise<Map<string, Profile>> {
   const progress = await showProgress(context, { silent: batches.length === 1 });
   const profiles = new Map<string, Profile>();
-  const all = batches.reduce((sum, { length }) => sum + length, 0);
-  let [sent, lastStep] = [0, -1];
+  const total = batches.flat().length;
+  let sent = 0;
   try {
-    for (const [index, batch] of batches.entries()) {
+    for (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted', { outcome: 'unsent' });
       const entries = batch.map(({ entry }) => entry);
-      writeUndoFile(undo, index + 1);
-      const { data, requestId = null } = await context.client.call(bulkEndpoint, { entries });
+      const { data, requestId = null } = await context.client.call(endpoint, { entries });
       requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
       sent += batch.length;
-      const step = progress.live ? sent : Math.floor((sent * 10) / all);
-      if (step !== lastStep) progress.step(`sent ${formatCount(sent)} of ${counted(all, 'entry')}`);
-      lastStep = step;
+      if (progress.live || sent === total) progress.step(`sent ${formatCount(sent)} of ${counted(total, 'entry')}`);
     }
     return profiles;
   } finally {
@@ -150,54 +132,66 @@ function isUncertain({ code, outcome }: SotraError): boolean {
   return outcome !== 'unsent' && uncertainCodes.includes(code);
 }
 
-/** The outcome of each entry, one JSON object a line; `failed` is the error of the request after the applied ones. */
-async function writeFollowReport(
+/** The outcome of each entry, one JSON object a line; `failed` is the error of the request after those that succeeded. */
+async function writeReport(
   report: FileHandle | undefined,
-  { batches, requestIds }: Upload,
+  batches: readonly Batch[],
+  requestIds: readonly (string | null)[],
   failed: SotraError | undefined,
 ): Promise<void> {
   if (report === undefined) return;
-  const failedStatus = failed !== undefined && isUncertain(failed) ? 'unknown' : 'failed';
+  const failure = failed && {
+    status: isUncertain(failed) ? 'unknown' : 'failed',
+    requestId: failed.requestId ?? null,
+    error: failed.code,
+  };
   for (const [index, batch] of batches.entries()) {
-    const error = index === requestIds.length ? failed : undefined;
-    const status = index < requestIds.length ? 'applied' : error === undefined ? 'not-sent' : failedStatus;
-    const requestId = requestIds[index] ?? error?.requestId ?? null;
-    const outcome = { request: index + 1, status, requestId, ...(error && { error: error.code }) };
-    const lines = batch.map(({ number, entry }) => `${JSON.stringify({ line: number, ...entry, ...outcome })}\n`);
+    const unsent = index === requestIds.length ? failure : { status: 'not-sent', requestId: null };
+    const outcome = index < requestIds.length ? { status: 'applied', requestId: requestIds[index] } : unsent;
+    const lines = batch.map(
+      ({ number, entry }) => `${JSON.stringify({ line: number, ...entry, request: index + 1, ...outcome })}\n`,
+    );
     await report.appendFile(lines.join(''));
   }
   await report.close();
 }
 
-/** The error, with the number of applied entries and how to continue or undo. */
-function explainFailure(thrown: unknown, { file, batches, undo, requestIds }: Upload): SotraError {
-  const error = toSotraError(thrown);
-  const sent = requestIds.length;
-  const failed = batches[sent] ?? [];
-  const mayBeApplied = isUncertain(error);
-  const undone = sent + Number(mayBeApplied);
-  if (undo.requests > undone) writeUndoFile(undo, undone);
-  const undoFile = undone > 0 ? undo.path : null;
-  const unit = failed[0]?.unit ?? 'line';
-  const units = unit === 'entry' ? 'entries' : 'lines';
-  const [start, from, to] = [batches[0]?.[0]?.number, failed[0]?.number, failed.at(-1)?.number];
-  const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
-  const before = sent === 0 ? '' : `; ${units} ${start} to ${applied} are applied`;
-  const untouched = sent === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
-  const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
-  const proceed = `Continue with ${writeBulkCommand(file)} --from-line ${from}`;
-  const code = sent === 0 || error.code === 'interrupted' ? error.code : 'partial';
-  return new SotraError(code, writeMessage(error) + before + after, {
-    hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeBulkCommand(undoFile)}`,
-    status: error.status,
-    requestId: error.requestId,
-    cause: thrown,
-    details: { appliedThrough: applied, failedFrom: from, failedTo: to, mayBeApplied, undoFile },
-  });
+interface FailedUpload {
+  file: string;
+  batches: readonly Batch[];
+  /** How many of them succeeded. */
+  sent: number;
+  undoPath: string;
 }
 
-function writeBulkCommand(file: string): string {
-  return command`sotra follow bulk --file ${file}`;
+/** The error, with the entries that are applied and how to continue or undo. The undo file keeps what may be applied. */
+function explainFailure(error: SotraError, { file, batches, sent, undoPath }: FailedUpload): SotraError {
+  const mayBeApplied = isUncertain(error);
+  const applied = batches.slice(0, sent + Number(mayBeApplied));
+  try {
+    writeUndoFile(undoPath, applied);
+  } catch {
+    // It stays whole, and also reverses what was not applied.
+  }
+  const undoFile = applied.length > 0 ? undoPath : null;
+  const [start] = batches[0] ?? [];
+  const failed = batches[sent] ?? [];
+  const [from, to] = [failed[0]?.number, failed.at(-1)?.number];
+  const appliedThrough = batches[sent - 1]?.at(-1)?.number ?? 0;
+  const [unit, units] = start?.unit === 'entry' ? ['entry', 'entries'] : ['line', 'lines'];
+  const before = sent === 0 ? '' : `; ${units} ${start?.number} to ${appliedThrough} are applied`;
+  const untouched = sent === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
+  const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
+  const bulkLine = (name: string) => command`sotra follow bulk --file ${name}`;
+  const proceed = `Continue with ${bulkLine(file)} --from-line ${from}`;
+  const code = sent === 0 || error.code === 'interrupted' ? error.code : 'partial';
+  return new SotraError(code, writeMessage(error) + before + after, {
+    hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${bulkLine(undoFile)}`,
+    status: error.status,
+    requestId: error.requestId,
+    cause: error,
+    details: { appliedThrough, failedFrom: from, failedTo: to, mayBeApplied, undoFile },
+  });
 }
 
 /** Limits of one request (the service takes 5 MB). */
@@ -205,8 +199,8 @@ const batchEntries = 1000;
 const batchBytes = 4 * 1024 * 1024;
 const maxEntryBytes = maxLineBytes - 100;
 
-function splitBatches(entries: readonly NumberedEntry[]): Batch[] {
-  const batches: NumberedEntry[][] = [];
+function splitBatches(entries: readonly GoodEntry[]): Batch[] {
+  const batches: GoodEntry[][] = [];
   let bytes = 0;
   for (const one of entries) {
     const last = batches.at(-1);
@@ -228,15 +222,14 @@ async function readGoodEntries(
   file: string,
   fromLine: number,
   { io, warn }: Pick<Context, 'io' | 'warn'>,
-): Promise<NumberedEntry[]> {
-  const good: NumberedEntry[] = [];
+): Promise<GoodEntry[]> {
+  const good: GoodEntry[] = [];
   const bad: BadEntry[] = [];
-  for await (const entries of readFollows(openSource(file, io, `--file ${file}`))) {
+  for await (const one of readFollows(openSource(file, io, `--file ${file}`))) {
     if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
-    for (const one of entries.filter(({ number }) => number >= fromLine)) {
-      if ('entry' in one) good.push(one);
-      else bad.push(one);
-    }
+    if (one.number < fromLine) continue;
+    if ('entry' in one) good.push(one);
+    else bad.push(one);
   }
   const [first] = bad;
   if (first === undefined) return good;
@@ -251,21 +244,23 @@ async function readGoodEntries(
 }
 
 /** The entries of a JSON array or of NDJSON without its comments. Errors: those of `readItems` and `readLines`. */
-export async function* readFollows(source: FileBytes): AsyncGenerator<readonly (NumberedEntry | BadEntry)[]> {
+export async function* readFollows(source: FileBytes): AsyncGenerator<GoodEntry | BadEntry> {
   const file = await openTextFile(source);
-  if (file.isArray)
-    yield (await readItems(file)).map((value, index) => readEntry(value, { unit: 'entry', number: index + 1 }));
-  else
-    for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readEntryLine);
+  if (file.isArray) {
+    for (const [index, value] of (await readItems(file)).entries())
+      yield readEntry(value, { unit: 'entry', number: index + 1 });
+    return;
+  }
+  for await (const lines of readLines(file))
+    for (const { number, text } of lines) {
+      if (/^\s*#/.test(text)) continue;
+      const value = tryParseJson(text);
+      const place: Place = { unit: 'line', number };
+      yield value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readEntry(value, place);
+    }
 }
 
-function readEntryLine({ number, text }: Line): NumberedEntry | BadEntry {
-  const place: Place = { unit: 'line', number };
-  const value = tryParseJson(text);
-  return value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readEntry(value, place);
-}
-
-function readEntry(value: unknown, place: Place): NumberedEntry | BadEntry {
+function readEntry(value: unknown, place: Place): GoodEntry | BadEntry {
   const problem = writtenProblem(value);
   if (problem !== undefined) return { ...place, problem };
   const bytes = Buffer.byteLength(JSON.stringify(value));
@@ -283,26 +278,17 @@ function chooseUndoPath(asked: string | undefined, file: string, { io }: Context
   return join(dataDirectory(io), 'undo', `${stem}-${at}-${io.pid}.ndjson`);
 }
 
-/** Writes the file that undoes the first requests, replaced whole; it is removed for none. Errors: `local-file`. */
-function writeUndoFile(undo: Upload['undo'], requests: number): void {
-  const { path, reversals } = undo;
+/** Writes the opposite of each entry, the last first; without entries the file is removed. Errors: `local-file`. */
+function writeUndoFile(path: string, batches: readonly Batch[]): void {
+  const reversals = batches.flat().map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`);
   try {
     makeFolder(dirname(path));
-    if (requests === 0) rmSync(path, { force: true });
-    else replaceFile(path, reversals.slice(0, requests).reverse().join(''));
-    undo.requests = requests;
+    if (reversals.length === 0) rmSync(path, { force: true });
+    else replaceFile(path, reversals.reverse().join(''));
   } catch (cause) {
     throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
       hint: 'Choose another place with --undo-file.',
       cause,
     });
   }
-}
-
-/** The opposite of each entry, the last first. */
-function writeReversals(batch: Batch): string {
-  return batch
-    .map(({ entry }) => `${JSON.stringify(reverseEntry(entry))}\n`)
-    .reverse()
-    .join('');
 }

@@ -3,13 +3,11 @@ import { existsSync, rmSync } from 'node:fs';
 import { findFamily } from '../../api/chain.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import {
   describeStoredKey,
   keyFolder,
   nameKeyFile,
-  openKeystore,
-  readKeystore,
   readStoredKey,
   type StoredKey,
   sealKey,
@@ -17,7 +15,7 @@ import {
   writeSecretFile,
 } from '../../keys/keystore.ts';
 import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey } from '../../keys/open-key.ts';
-import { checkEvmKey, derivePublicKey, type PrivateKey } from '../../keys/private-key.ts';
+import { derivePublicKey, type PrivateKey } from '../../keys/private-key.ts';
 import { makeSigner } from '../../keys/signer.ts';
 import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { confirm, confirmReplace, showPlan } from '../../lib/output/confirm.ts';
@@ -39,8 +37,6 @@ export async function generateKey(input: GenerateInput, context: Context): Promi
   if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
   if (passwordFile !== undefined) warnOfReaders(passwordFile, context);
   const key: PrivateKey = { family, bytes: randomBytes(32) };
-  // About one in 2^128 such numbers is not an EVM key.
-  if (family === 'evm') checkEvmKey(key.bytes, 'the random bytes');
   const result = await sealAndStore(key, { name, passwordFile }, context);
   context.note(command`Back it up, and keep the password: sotra key export ${name} --out <file>`);
   return result;
@@ -87,7 +83,7 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
     const { address } = signer;
     checkStatedAddress(key, address);
     const password = await newPassword(passwordFile, context);
-    const sealed = await sealChecked(key, address, password, context);
+    const sealed = await sealKey(key, address, password, context.io.scryptCost);
     const folder = await keyFolder(context);
     const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.io.now() });
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
@@ -97,16 +93,6 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
   } finally {
     key.bytes.fill(0);
   }
-}
-
-/** Seals a key and opens it again, so that every stored key can be opened. */
-async function sealChecked(key: PrivateKey, address: string, password: string, { io }: Context): Promise<object> {
-  const sealed = await sealKey(key, address, password, io.scryptCost);
-  const opened = await openKeystore(readKeystore({ ...sealed }, 'the sealed key'), password, 'the sealed key');
-  const isSame = opened !== undefined && Buffer.from(opened.bytes).equals(key.bytes);
-  opened?.bytes.fill(0);
-  if (isSame) return sealed;
-  throw new SotraError('internal', 'the sealed key does not open to the same key: nothing was stored');
 }
 
 export async function removeKey(name: string, context: Context): Promise<Result> {
@@ -138,25 +124,18 @@ export async function exportKey(input: ExportInput, context: Context): Promise<R
   const sealed = `${safeJson(JSON.stringify(json, null, 2))}\n`;
   if (out === undefined) return { kind: 'text', text: sealed };
   await confirmReplace('--out', out, context);
-  if (unencrypted) await writePlainKey(stored, { out, passwordFile }, context);
-  else writeSecretFile(out, sealed, { exclusive: false });
-  if (!unencrypted && stored.family === 'solana')
-    context.note('Only sotra opens this file. For other Solana wallets, export it with --unencrypted.');
+  if (unencrypted) {
+    const key = await openKey({ key: name, passwordFile }, stored.family, context);
+    const plain = formatPlainKey(key);
+    key.bytes.fill(0);
+    writeSecretFile(out, plain, { exclusive: false });
+  } else {
+    writeSecretFile(out, sealed, { exclusive: false });
+    if (stored.family === 'solana')
+      context.note('Only sotra opens this file. For other Solana wallets, export it with --unencrypted.');
+  }
   context.note(`Exported ${describeStoredKey(stored)} to ${out}${form}.`);
   return { kind: 'none' };
-}
-
-async function writePlainKey(
-  { name, family }: StoredKey,
-  { out, passwordFile }: { out: string; passwordFile: string | undefined },
-  context: Context,
-): Promise<void> {
-  const key = await openKey({ key: name, passwordFile }, family, context);
-  try {
-    writeSecretFile(out, formatPlainKey(key), { exclusive: false });
-  } finally {
-    key.bytes.fill(0);
-  }
 }
 
 function formatPlainKey({ family, bytes }: PrivateKey): string {

@@ -3,14 +3,13 @@ import * as position from '../../api/position.ts';
 import type { Command } from '../command.ts';
 import { ofToken as commentsView } from '../comment/view.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
-import { chooseView, priceParams } from '../position/prices.ts';
-import { ofToken as positionsView } from '../position/view.ts';
+import { chooseView, priceParams, tokenPositions } from '../position/view.ts';
 
 export function addToken(token: Command): void {
   addEndpointCommand(token, 'positions', position.ofToken, {
-    view: positionsView(),
+    view: tokenPositions(),
     params: priceParams,
-    chooseView: chooseView(positionsView),
+    chooseView: chooseView(tokenPositions),
   }).shares('showNsfw');
   addEndpointCommand(token, 'comments', comment.ofToken, { view: commentsView }).shares('showNsfw');
 }

@@ -4,7 +4,7 @@ import { command } from '../../client/shell.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { childEnv, type Io } from '../io.ts';
 import { type KeychainEntry, type KeychainTool, keychainTools, notInstalledCode } from './keychain-tool.ts';
-import { readOrigin } from './settings.ts';
+import { readOrigin, type StoredContext } from './settings.ts';
 
 /** Of which context, for the origin of which address. */
 export interface KeychainPlace {
@@ -47,9 +47,18 @@ export async function writeKeychain(place: KeychainPlace, key: string, asker: Ke
   });
 }
 
-/** Errors: as `readKeychain`, but not if there is no key. */
-export async function deleteKeychain(place: KeychainPlace, asker: KeychainAsker): Promise<void> {
+/** Removes the key of a context from the keychain, unless the context is changed to one that still uses it. Errors: as `readKeychain`. */
+export async function removeFromKeychain(
+  name: string,
+  { keyStore, keyOrigin, keySuffix = '' }: StoredContext,
+  asker: KeychainAsker & { note: (text: string) => void },
+  changed: StoredContext = {},
+): Promise<void> {
+  if (keyStore !== 'keychain' || keyOrigin === undefined) return;
+  if (changed.keyStore === 'keychain' && changed.keyOrigin === keyOrigin) return;
+  const place = { name, baseUrl: keyOrigin };
   await withTool('delete', place, asker, (tool, entry) => askTool(tool, tool.remove(entry), asker));
+  asker.note(`Removed the key ...${keySuffix} for ${keyOrigin} from the keychain.`);
 }
 
 /** The result of `act` with the first tool that is installed. */

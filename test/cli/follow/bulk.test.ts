@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
@@ -233,25 +233,6 @@ test('a request whose answer never came may be applied: the error says so, and i
   expect(error.message).toContain('lines 1 to 1000 are applied; lines 1001 to 1500 may or may not be applied');
   expect(readFileSync(error.details.undoFile, 'utf8').split('\n')).toHaveLength(1501);
   expect(service.requests).toHaveLength(2);
-});
-
-test('an undo file that can no longer be written ends it, which says what is applied', async () => {
-  const folder = join(temporaryFolder(), 'undo');
-  const service = await stub((_, response) => {
-    renameSync(folder, `${folder}-moved`);
-    writeFileSync(folder, '');
-    response.end('{"targetProfiles":[]}');
-  });
-  const many = Array.from({ length: 1500 }, (_, place) => ({ addressOrUid: `ext:u${place}`, targets: [wallet] }));
-  const argv = ['follow', 'bulk', '--file', file(lines(many)), '--undo-file', join(folder, 'back.ndjson'), '--json'];
-  const { code, err } = await run(argv, { env: service.env });
-  const { error } = JSON.parse(err);
-  expect([code, error.message]).toEqual([
-    10,
-    expect.stringMatching(/^cannot write the undo file .*; lines 1 to 1000 are applied; nothing from line 1001 on is/),
-  ]);
-  expect(readFileSync(`${folder}-moved/back.ndjson`, 'utf8').split('\n')).toHaveLength(1001);
-  expect(service.requests).toHaveLength(1);
 });
 
 test('when the first request is refused its own error is printed and no undo file is left', async () => {
