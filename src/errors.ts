@@ -211,7 +211,7 @@ const systemErrors: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied'],
   ['EBUSY', 'another program uses it'],
   ['EDQUOT', 'the disk quota is used up'],
-  ['EEXIST', 'it exists already'],
+  ['EEXIST', 'it already exists'],
   ['EFBIG', 'the file would be too large'],
   ['EIO', 'the disk failed'],
   ['EISDIR', 'it is a folder'],

@@ -206,7 +206,7 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
   const ending = splitVersion(_sotra.baseUrl);
   if (ending !== undefined)
     return because(
-      `The base URL ends in /${ending.version}, which the paths begin with already.`,
+      `The base URL ends in /${ending.version}, which the paths already begin with.`,
       command`--base-url ${ending.base}`,
     );
   if (endpoint === undefined) {

@@ -145,7 +145,7 @@ export function versionHint(baseUrl: string): string | undefined {
   const ending = splitVersion(baseUrl);
   if (ending === undefined) return undefined;
   const { base, version } = ending;
-  return `The base URL ends in /${version}, which the paths begin with already: --base-url ${shellWord(base)}.`;
+  return `The base URL ends in /${version}, which the paths already begin with: --base-url ${shellWord(base)}.`;
 }
 
 /** A base URL that ends in a version, and what comes before it. */

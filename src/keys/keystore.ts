@@ -249,7 +249,7 @@ export function storeKey(
   if ((mode & 0o077) !== 0) chmodSync(folder, mode & 0o700);
   if (existsSync(file) && !replace)
     throw usageError(
-      `key ${name} exists already`,
+      `key ${name} already exists`,
       'Replace it with --replace (the old one is kept as a backup), or choose another name.',
     );
   const backup = existsSync(file) ? `${file}.${new Date(nowMs).toISOString().replaceAll(':', '-')}.bak` : undefined;
@@ -262,7 +262,7 @@ export function storeKey(
 export function writeSecretFile(file: string, text: string, { exclusive }: { exclusive: boolean }): void {
   try {
     if (!exclusive) replaceFile(file, text);
-    else if (!createFile(file, text)) throw new Error('it exists already');
+    else if (!createFile(file, text)) throw new Error('it already exists');
   } catch (cause) {
     throw new SotraError('local-file', `cannot write ${file}: ${readMessage(cause)}`, {
       hint: 'Free some disk space, or correct the permissions of its folder.',

@@ -91,7 +91,8 @@ const safeWays =
 /** Refuses no key source (`orElse`: an alternative to a key), several, or a second use of stdin. Errors: `usage`. */
 export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string, orElse = ''): void {
   const sources = keySources(input);
-  if (sources.length > 1) throw usageError(`${sources.join(' and ')} contradict each other`, 'Give the key one way.');
+  if (sources.length > 1)
+    throw usageError(`${sources.join(' and ')} cannot be used together`, 'Give the key in one way only.');
   if (sources.length === 0 && !mayAsk(context)) throw usageError('no key is given', safeWays + orElse);
   if (input.keyStdin === true && stdinUse !== undefined)
     throw usageError(`--key-stdin and ${stdinUse} cannot both read stdin`, 'Give the key another way.');

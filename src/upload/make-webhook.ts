@@ -145,7 +145,7 @@ export function refuseSecond([existing]: WebhookList): void {
   if (existing === undefined) return;
   throw new SotraError(
     'conflict',
-    `webhook ${existing.uid} sends to ${hideUrlSecrets(existing.destinationUrl)} already`,
+    `webhook ${existing.uid} already sends to ${hideUrlSecrets(existing.destinationUrl)}`,
     { hint: 'sotra webhook sync sends it the missing addresses; --another registers a second one anyway.' },
   );
 }

@@ -150,11 +150,11 @@ function openBatches(
   { io }: Context,
 ): { name: string; batches: AsyncIterable<AddressBatch> } {
   if (file !== undefined && walletAddresses !== undefined)
-    throw usageError('--file and --wallet-addresses both give addresses', 'Omit one of them.');
-  if (walletAddresses !== undefined && column !== undefined) throw usageError('--column is for --file', 'Omit it.');
+    throw usageError('--file cannot be used with --wallet-addresses', 'Omit one of them.');
+  if (walletAddresses !== undefined && column !== undefined) throw usageError('--column needs --file', 'Omit it.');
   if (walletAddresses !== undefined) return { name: '--wallet-addresses', batches: typedLines(walletAddresses) };
   if (file === undefined)
-    throw usageError('--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.');
+    throw usageError('--file or --wallet-addresses is required', 'Give a file, - for stdin, or --wallet-addresses.');
   const source = openSource(file, io, `--file ${file}`);
   return { name: source.name, batches: readAddressFile(source, column) };
 }

@@ -75,11 +75,12 @@ export function checkSyncFlags({ uid, destinationUrl: url, secretFile, replace }
     throw usageError(`<uid> ${uid}: is a file, not the uid of a webhook`, command`Give it with --file ${uid}.`);
   if ((uid === undefined) === (url === undefined))
     throw usageError(
-      uid === undefined ? '--url is required: which webhook?' : '--url and a uid both name the webhook',
+      uid === undefined ? '--url or a uid is required' : '--url cannot be used with a uid',
       uid === undefined ? 'Give the destination with --url, or the uid of a webhook.' : 'Omit one of them.',
     );
-  if (url === undefined && secretFile !== undefined) throw usageError('--secret-file is for --url', 'Omit it.');
-  if (url === undefined && replace) throw usageError('--replace is for --url', 'Name the webhook by its destination.');
+  if (url === undefined && secretFile !== undefined)
+    throw usageError('--secret-file needs --url', 'Omit it, or name the webhook with --url.');
+  if (url === undefined && replace) throw usageError('--replace needs --url', 'Name the webhook by its destination.');
 }
 
 /**

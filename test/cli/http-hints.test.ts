@@ -63,7 +63,7 @@ test('a base URL that ends in /v1 is named if a request to it fails', async () =
   for (const [{ env, url }, code] of [[missing, 5] as const, [page, 13] as const]) {
     const ran = await run(profile, { env: { ...env, SOTRA_BASE_URL: `${url}/v1` } });
     expect(ran.code).toBe(code);
-    expect(ran.err).toContain(`The base URL ends in /v1, which the paths begin with already: --base-url ${url}.`);
+    expect(ran.err).toContain(`The base URL ends in /v1, which the paths already begin with: --base-url ${url}.`);
     expect((await run(profile, { env })).err).not.toContain('/v1, which');
   }
   const doctor = await run('doctor', { env: { ...missing.env, SOTRA_BASE_URL: `${missing.url}/v2` } });

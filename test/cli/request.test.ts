@@ -46,8 +46,8 @@ test.each([
   ['request FETCH /v1/x', '<method> FETCH: must be one of GET, POST, PUT, PATCH, DELETE', ''],
   ['request GET /v1/x -q limit', '--query limit: must be name=value', ''],
   ['request POST /v1/x -d {a:1}', '--data {a:1}: is not JSON', '@file'],
-  ['request GET /v1/x -d {}', '--data does not go with GET', ''],
-  ['request POST /v1/x -d {} --paginate', '--paginate does not go with POST', ''],
+  ['request GET /v1/x -d {}', '--data cannot be used with GET', ''],
+  ['request POST /v1/x -d {} --paginate', '--paginate cannot be used with POST', ''],
 ])('%s is refused before anything is sent', async (argv, message, hint) => {
   const service = await answering({});
   const { code, out, err } = await run(argv, { env: service.env });

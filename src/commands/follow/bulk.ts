@@ -271,7 +271,7 @@ function readEntry(value: unknown, place: Place): GoodEntry | BadEntry {
 /** Where the undo file goes: the path asked for, or a new name in the data directory. Errors: `usage` for a path that exists. */
 function chooseUndoPath(asked: string | undefined, file: string, { io }: Context): string {
   if (asked !== undefined && existsSync(asked))
-    throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
+    throw usageError(`--undo-file ${asked}: already exists`, 'Choose another name, or move it.');
   if (asked !== undefined) return asked;
   const stem = file === '-' ? 'stdin' : basename(file).replace(/\.(nd)?json$/i, '');
   const at = new Date(io.now()).toISOString().replaceAll(/[-:.]/g, '');

@@ -32,7 +32,7 @@ interface GenerateInput {
 export async function generateKey(input: GenerateInput, context: Context): Promise<Result> {
   const { name, chain = 'ethereum', passwordFile } = input;
   const file = nameKeyFile(await keyFolder(context), name);
-  if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Choose another name.');
+  if (existsSync(file)) throw usageError(`key ${name} already exists`, 'Choose another name.');
   const family = findFamily(chain);
   if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
   if (passwordFile !== undefined) warnOfReaders(passwordFile, context);
@@ -54,7 +54,7 @@ export async function importKey(input: ImportInput, context: Context): Promise<R
   const file = nameKeyFile(await keyFolder(context), name);
   const exists = existsSync(file);
   if (exists && !replace)
-    throw usageError(`key ${name} exists already`, 'Replace it with --replace, or choose another name.');
+    throw usageError(`key ${name} already exists`, 'Replace it with --replace, or choose another name.');
   checkKeySource(input, context);
   if (context.options.dryRun)
     return showPlan([{ action: exists ? 'replace' : 'store', what: `key ${name}`, detail: file }]);

@@ -36,11 +36,11 @@ export async function sendTyped(given: RequestInput, context: Context): Promise<
     ...(typed.data === undefined ? {} : await readBody(typed.data, context)),
   };
   if (typed.method === 'GET' && typed.data !== undefined)
-    throw usageError('--data does not go with GET', 'Use --query name=value, or another method.');
+    throw usageError('--data cannot be used with GET', 'Use --query name=value, or another method.');
   if (typed.paginate && typed.method !== 'GET')
     throw usageError(
-      `--paginate does not go with ${typed.method}`,
-      'Only GET has pages: a repeated write would write again.',
+      `--paginate cannot be used with ${typed.method}`,
+      'Only GET requests can be paginated: a write would be sent again for each page.',
     );
   if (context.options.preview) return { kind: 'request', request: await context.client.previewRequest(wire) };
   if (typed.method === 'DELETE') await confirm(`send DELETE ${wire.path}`, context);

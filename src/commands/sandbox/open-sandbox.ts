@@ -59,7 +59,7 @@ async function findFile(context: Context, db: string | undefined): Promise<strin
   const { options } = context;
   const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
-    throw usageError(`--db and ${rival} exclude each other`, 'Omit one of them.');
+    throw usageError(`--db cannot be used with ${rival}`, 'Omit one of them.');
   if (db !== undefined) return db;
   const { url: baseUrl, isTyped } = await readBaseUrl(context);
   if (baseUrl === undefined) return sandboxFile(context.io);

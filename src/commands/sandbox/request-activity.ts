@@ -56,7 +56,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
   let [count, bytes] = [0, 0];
   const find = (id: string): KeptRequest => {
     const found = kept.find(({ row }) => row.id === id);
-    if (found === undefined) throw usageError(`request ${id.slice(0, 40)}: is not kept any more`);
+    if (found === undefined) throw usageError(`request ${id.slice(0, 40)}: is no longer kept`);
     return found;
   };
   /** Sends a request with changes. Errors: `usage`; those of the transport. */

@@ -21,7 +21,7 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   checkLiveTrade(input, '--');
   return withSandbox(context, { db: input.db }, async (db) => {
     const made = addTradeNow(db, input, storedNow(db, context.io.now()));
-    if (made.isRepeated) context.note('This trade exists already: nothing was added.');
+    if (made.isRepeated) context.note('This trade already exists: nothing was added.');
     await withDeliverer(db, context, async () => undefined);
     return { kind: 'answer', answer: { ...made, waiting: countDeliveries(db, 'waiting') } };
   });

@@ -225,7 +225,7 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
     const index = tries.findIndex((each) => each.id === id);
     const row = tries[index];
     if (attempt === undefined || event === undefined || row === undefined)
-      throw usageError(`attempt ${key}: is not kept any more`);
+      throw usageError(`attempt ${key}: is no longer kept`);
     return describe(row, {
       ...showAttempt(attempt, { row, isLast: index === tries.length - 1 }),
       request: showBody(event.body),
@@ -278,7 +278,7 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
           : findAttempts('e.id', id.slice('event-'.length));
       const attempts = read();
       const [first] = attempts;
-      if (first === undefined) throw usageError(`${id.slice(0, 80)}: does not exist any more`);
+      if (first === undefined) throw usageError(`${id.slice(0, 80)}: no longer exists`);
       if (url !== undefined && url !== hideUrlSecrets(first.url)) return sendTo(url, first);
       for (const each of attempts)
         db.run("UPDATE outbox SET state = 'waiting', due_ms = ? WHERE id = ?", [now(), each.id]);

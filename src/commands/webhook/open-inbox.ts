@@ -53,7 +53,7 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
     return openNats({ ...cluster, io: context.io, make });
   }
   if (options.replicas !== undefined)
-    throw usageError('--replicas does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
+    throw usageError('--replicas needs an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   const name = place.name ?? defaultName;
   const folder = join(storesFolder(context), name);
   return openLocalInbox({ folder, name, ...options, io: context.io });
@@ -93,16 +93,16 @@ async function findCluster(
   context: Context,
 ): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
   if (name !== undefined && inbox !== undefined)
-    throw usageError('--name and --inbox name two stores', 'Omit one of them.');
+    throw usageError('--name cannot be used with --inbox', 'Omit one of them.');
   if (name !== undefined && inboxCreds !== undefined)
-    throw usageError('--inbox-creds does nothing with --name, a local store', 'Omit one of them.');
+    throw usageError('--inbox-creds cannot be used with --name, a local store', 'Omit one of them.');
   if (name !== undefined) return undefined;
   const { options, io } = context;
   const stored = (await context.config.settings()).read();
   const settings = stored.contexts[chosenContext(options, io.env, stored) ?? ''] ?? {};
   const url = inbox ?? settings.inbox;
   if (url === undefined && inboxCreds !== undefined)
-    throw usageError('--inbox-creds does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
+    throw usageError('--inbox-creds needs an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   if (url === undefined) return undefined;
   const credsFile = inboxCreds ?? readEnv(io.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
   return { address: readNatsAddress(url), credsFile };

@@ -50,7 +50,8 @@ function readLimits(given: ListenInput['keep']): KeepLimits | undefined {
   if (given === undefined) return undefined;
   const ms = given.flatMap((limit) => ('ms' in limit ? limit.ms : []));
   const bytes = given.flatMap((limit) => ('bytes' in limit ? limit.bytes : []));
-  if (ms.length > 1 || bytes.length > 1) throw usageError('--keep: one time and one size at most', 'Omit one of them.');
+  if (ms.length > 1 || bytes.length > 1)
+    throw usageError('--keep takes at most one time and one size', 'Omit one of them.');
   return { ms: ms[0], bytes: bytes[0] };
 }
 

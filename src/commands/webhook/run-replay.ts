@@ -23,10 +23,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   const { io } = context;
   const given = [(input.ids ?? []).length > 0, input.since !== undefined, input.failed === true];
   if (given.filter(Boolean).length !== 1)
-    throw usageError(
-      'ids of events, --since or --failed is required, and only one',
-      'sotra webhook events lists them.',
-    );
+    throw usageError('exactly one of event ids, --since and --failed is required', 'sotra webhook events lists them.');
   const { sinceMs } = readTimes({ since: input.since }, io.now());
   const ids = input.ids ?? [];
   const none = (): Result => {

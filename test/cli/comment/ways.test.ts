@@ -214,7 +214,7 @@ test('on a terminal without a key, Enter is the browser; flags of the page need 
     2,
     expect.stringContaining(': must be a Solana address (32 bytes in base58)'),
   ]);
-  expect(await refused('--browser --key-env KEY')).toContain('--key-env and --browser contradict each other');
+  expect(await refused('--browser --key-env KEY')).toContain('--key-env and --browser cannot be used together');
   const dry = await run([...sign, '--dry-run']);
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('  5  Comment: | gm\n')]);
 });

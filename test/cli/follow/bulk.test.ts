@@ -253,7 +253,7 @@ test('--undo-file names the place, and a file that is there is left alone', asyn
   expect(await run(argv, { env: service.envA })).toMatchObject({ code: 0, out: expect.stringContaining(undo) });
   const text = readFileSync(undo, 'utf8');
   const again = await run(argv, { env: service.envA });
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining(`--undo-file ${undo}: exists already`) });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining(`--undo-file ${undo}: already exists`) });
   expect(readFileSync(undo, 'utf8')).toBe(text);
   const nowhere = join(undo, 'below', 'x.ndjson');
   const impossible = await run(['follow', 'bulk', '--file', file(lines(entries)), '--undo-file', nowhere], {

@@ -97,8 +97,14 @@ const safeWays =
 const refusals: readonly [flags: string, options: RunOptions, code: number, message: string, hint: string][] = [
   ['', {}, 2, 'no key is given', safeWays],
   ['--no-input', { answers: [] }, 2, 'no key is given', safeWays],
-  ['--key-file @pw --key-env A', {}, 2, '--key-file and --key-env contradict each other', 'Give the key one way.'],
-  ['--key-env A --browser', {}, 2, '--key-env and --browser contradict each other', 'Give the key one way.'],
+  [
+    '--key-file @pw --key-env A',
+    {},
+    2,
+    '--key-file and --key-env cannot be used together',
+    'Give the key in one way only.',
+  ],
+  ['--key-env A --browser', {}, 2, '--key-env and --browser cannot be used together', 'Give the key in one way only.'],
   [
     '--key-env 1A',
     {},

@@ -62,7 +62,7 @@ test('a name that is taken stays, unless --replace, which keeps the old file bes
   await run(words(keys.evm), { env });
   const before = readFileSync(join(folder, 'config', 'keys', 'k.json'), 'utf8');
   const refused = await run(words(keys.solana), { env });
-  expect([refused.code, refused.err.includes('key k exists already')]).toEqual([2, true]);
+  expect([refused.code, refused.err.includes('key k already exists')]).toEqual([2, true]);
   const replaced = await run([...words(keys.solana), '--replace', '--json'], { env });
   const { backup } = JSON.parse(replaced.out);
   expect([readFileSync(backup, 'utf8'), modeOf(backup)]).toEqual([before, 0o600]);

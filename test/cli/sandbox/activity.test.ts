@@ -122,7 +122,7 @@ test('what a page may send goes to its sandbox alone, and comes from its own pag
     code: 'usage',
     error: 'method PATCH: must be one of GET, POST, PUT, DELETE',
   });
-  expect(await refused({ id: 'req-9' })).toEqual({ code: 'usage', error: 'request req-9: is not kept any more' });
+  expect(await refused({ id: 'req-9' })).toEqual({ code: 'usage', error: 'request req-9: is no longer kept' });
   expect(await refused({ id: 'nothing' })).toEqual({ code: 'usage', error: 'nothing: there is no such row' });
   const { origin } = new URL(ui);
   expect((await page('send', { id: 'req-1' }, { origin, 'content-type': 'application/json' })).status).toBe(401);

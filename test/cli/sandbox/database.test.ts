@@ -95,7 +95,7 @@ test('--sandbox and --db say which one is meant, whatever the environment names;
   expect(await tradesOf(`--db ${db}`, env)).toBe(1);
   expect((await run('--sandbox sandbox status', { env })).code).toBe(0);
   const both = await run(`sandbox status --db ${db} --sandbox`, { env });
-  expect([both.code, both.err]).toEqual([2, 'error: --db and --sandbox exclude each other\nhint: Omit one of them.\n']);
+  expect([both.code, both.err]).toEqual([2, 'error: --db cannot be used with --sandbox\nhint: Omit one of them.\n']);
 });
 
 function place() {

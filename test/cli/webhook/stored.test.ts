@@ -246,7 +246,7 @@ test('--keep and --repeats-within of a listener are usage errors with an --inbox
   }
   expect(await run(`webhook listen --secret-file ${file} --replicas 3`)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--replicas does nothing without an inbox'),
+    err: expect.stringContaining('--replicas needs an inbox'),
   });
   expect(await run(`webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X --replicas 2`)).toMatchObject({
     code: 2,
@@ -270,8 +270,8 @@ const useless: readonly (readonly [argv: string, says: string])[] = [
   ['events --wait 5s --until 1h', '--wait cannot be used with --until'],
   ['events --wait 5s --limit 3', '--wait cannot be used with --limit'],
   ['events --since 24h --until 2d', '--until 2d is before --since 24h'],
-  ['events --inbox-creds /tmp/x.creds', '--inbox-creds does nothing without an inbox'],
-  ['events --name a --inbox-creds /tmp/x.creds', '--inbox-creds does nothing with --name'],
+  ['events --inbox-creds /tmp/x.creds', '--inbox-creds needs an inbox'],
+  ['events --name a --inbox-creds /tmp/x.creds', '--inbox-creds cannot be used with --name'],
   ['events --name ../a', 'must be letters, digits, - and _'],
 ];
 

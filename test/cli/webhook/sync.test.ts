@@ -405,10 +405,10 @@ test('several webhooks of one destination are not guessed among, unless this mac
 });
 
 const misuse: readonly [flags: string, message: string][] = [
-  ['', '--url is required: which webhook?'],
-  [`${uid} --url ${hook}`, '--url and a uid both name the webhook'],
-  [`${uid} --secret-file @s`, '--secret-file is for --url'],
-  [`${uid} --replace`, '--replace is for --url'],
+  ['', '--url or a uid is required'],
+  [`${uid} --url ${hook}`, '--url cannot be used with a uid'],
+  [`${uid} --secret-file @s`, '--secret-file needs --url'],
+  [`${uid} --replace`, '--replace needs --url'],
 ];
 
 test.each(misuse)('webhook sync %s is refused: %s', async (flags, message) => {

@@ -43,7 +43,7 @@ test.each([
   const first = await sotra(`webhook register --url ${typed} --file @list --json`);
   expect([first.code, JSON.parse(first.out)]).toEqual([0, expect.objectContaining({ uid, addresses: 1 })]);
   const second = await sotra(`webhook register --url ${typed} --file @more`);
-  expect([second.code, second.err.includes(`webhook ${uid} sends to ${stored} already`)]).toEqual([6, true]);
+  expect([second.code, second.err.includes(`webhook ${uid} already sends to ${stored}`)]).toEqual([6, true]);
   expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
@@ -72,7 +72,7 @@ test('the same registration again sends nothing; a URL in other words is the sam
   expect([other.code, other.err]).toEqual([
     6,
     expect.stringContaining(
-      'error: webhook w-0 sends to https://d.example.com already\nhint: sotra webhook sync sends',
+      'error: webhook w-0 already sends to https://d.example.com\nhint: sotra webhook sync sends',
     ),
   ]);
   expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'GET']);

@@ -245,9 +245,9 @@ test('--dry-run and --curl show the next request and how many there are, and cha
 });
 
 const files: readonly [flags: string, message: string, hint: string][] = [
-  ['--file @list --wallet-addresses ext:a', '--file and --wallet-addresses both give addresses', 'Omit one of them.'],
-  ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
-  ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Omit it.'],
+  ['--file @list --wallet-addresses ext:a', '--file cannot be used with --wallet-addresses', 'Omit one of them.'],
+  ['', '--file or --wallet-addresses is required', 'Give a file, - for stdin, or --wallet-addresses.'],
+  ['--wallet-addresses ext:a --column wallet', '--column needs --file', 'Omit it.'],
   ['--file @folder', '--file @folder: a folder, not a file', ''],
   ['--file @empty', '@empty has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
   ['--file -', 'stdin has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],

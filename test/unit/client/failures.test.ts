@@ -116,10 +116,10 @@ test.each([
 });
 
 test.each([
-  ['https://a.test/v1', 'The base URL ends in /v1, which the paths begin with already: --base-url https://a.test.'],
+  ['https://a.test/v1', 'The base URL ends in /v1, which the paths already begin with: --base-url https://a.test.'],
   [
     'https://a.test/b/v12/',
-    'The base URL ends in /v12, which the paths begin with already: --base-url https://a.test/b.',
+    'The base URL ends in /v12, which the paths already begin with: --base-url https://a.test/b.',
   ],
   ['https://a.test/v1/b', undefined],
   ['https://a.test/v', undefined],

@@ -71,7 +71,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
 
   const find = async (id: string): Promise<StoredEvent> => {
     for await (const event of inbox.events({ idStart: id })) if (event.eventId === id) return event;
-    throw usageError(`event ${id.slice(0, 80)}: is not stored any more`);
+    throw usageError(`event ${id.slice(0, 80)}: is no longer stored`);
   };
   const list = async (limit: number, untilMs?: number): Promise<ActivityList> => {
     const { rows: others } = listKept(refused.map(refusedRow), untilMs);
@@ -101,12 +101,12 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const attempts = listAttempts(event, await inbox.retries(), tried);
     if (id.startsWith('event-')) return showEvent(event, attempts, options);
     const attempt = attempts.find(({ row }) => row.id === id);
-    if (attempt === undefined) throw usageError(`${id.slice(0, 200)}: is not kept any more`);
+    if (attempt === undefined) throw usageError(`${id.slice(0, 200)}: is no longer kept`);
     return showAttempt(event, { attempt, attempts }, options);
   };
   const findRefused = (id: string) => {
     const found = refused.find(({ number }) => id === `refused-${number}`);
-    if (found === undefined) throw usageError('this request is not kept any more', `The latest ${maxRefused} are.`);
+    if (found === undefined) throw usageError('this request is no longer kept', `The latest ${maxRefused} are.`);
     return found;
   };
   const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
