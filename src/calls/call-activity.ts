@@ -16,8 +16,8 @@ import type { LiveLog } from '../pages/live-log.ts';
 import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
 import { findCall, readCalls, readLogVersion, readPath, refuseLost, summarizeEntry } from './read-log.ts';
-import { listCallReasons } from './reasons.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
+import { listCallReasons } from './why.ts';
 
 interface CallActivityOptions {
   context: Context;

@@ -8,7 +8,7 @@ import { sentMethods } from '../lib/logged-request.ts';
 import type { ActivityDetail, ActivityRow, RequestField, RequestForm, ShownMessage } from '../pages/activity.ts';
 import type { LogEntry } from './entry.ts';
 import { readPath } from './read-log.ts';
-import { writeCurl } from './reasons.ts';
+import { writeCurl } from './why.ts';
 
 interface Exchange {
   row: ActivityRow;

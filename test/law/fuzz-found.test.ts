@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventLine } from '../../src/commands/webhook/event-line.ts';
+import { eventLine } from '../../src/commands/webhook/run-listen.ts';
 import { lineWidth } from '../../src/lib/io.ts';
 import { breakText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseDuration, parseTime } from '../../src/api/duration.ts';
 import { safeText } from '../../src/api/safe-text.ts';
-import { eventLine } from '../../src/commands/webhook/event-line.ts';
+import { eventLine } from '../../src/commands/webhook/run-listen.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/lib/output/format.ts';
 import { breakText, cutText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { wrapWords } from '../../src/lib/wrap.ts';

@@ -11,7 +11,7 @@ import type { Signer } from '../../keys/signer.ts';
 import { confirmReplace, mayAsk } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { inSlices } from '../../lib/output/view.ts';
-import type { PageInput } from '../../pages/show-address.ts';
+import type { PageInput } from '../../pages/serve.ts';
 import { showPreviews, warnOfText } from './preview.ts';
 import {
   type CommentInput,

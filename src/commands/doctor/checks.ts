@@ -12,7 +12,23 @@ import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { openNetwork } from '../../lib/transport.ts';
 import { checkRequest } from '../auth/login.ts';
-import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
+
+const checkNames = ['node', 'settings', 'service', 'key', 'reach', 'tls', 'clock', 'sandbox'] as const;
+
+type CheckName = (typeof checkNames)[number];
+
+interface Finding {
+  state: 'ok' | 'warning' | 'problem' | 'skipped';
+  found: string;
+  fix: string | null;
+}
+
+export type Check = { check: CheckName } & Finding;
+
+export interface Diagnosis {
+  ok: boolean;
+  checks: Check[];
+}
 
 /** The diagnosis; with `--dry-run` its request. */
 export async function runDoctor(context: Context): Promise<Result> {

@@ -27,7 +27,7 @@ export function addLeaderboard(leaderboard: Command): void {
 }
 
 async function saveBoard(answer: unknown, context: Context): Promise<void> {
-  await (await import('../../calls/board.ts')).saveBoard(answer, context);
+  await (await import('../../calls/known-names.ts')).saveBoard(answer, context);
 }
 
 type Trader = LeaderboardAnswer['traders'][number];

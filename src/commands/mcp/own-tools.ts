@@ -4,10 +4,13 @@ import { local } from '../../api/endpoint.ts';
 import { optional, text } from '../../api/kind.ts';
 import { showUnseen, unseenIn } from '../../api/safe-text.ts';
 import { signedText } from '../../api/signed-text.ts';
+import * as endpoints from '../../api/webhook.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { formatAnswer } from '../../mcp/answer.ts';
 import { defaultRows, shownParams, type Tool } from '../../mcp/tools.ts';
+import { checkedList, findSecret } from '../../upload/secrets.ts';
+import { listUploads } from '../../upload/state.ts';
 import { type CommentInput, readComment, readTextForm } from '../comment/read-comment.ts';
 import { eventsParams } from '../webhook/params.ts';
 
@@ -65,7 +68,7 @@ export const eventsTool: Tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
   params: { type, since, name, ...shownParams },
   call: async ({ limit = defaultRows, fields, ...input }, context) => {
-    const view = (await import('../webhook/event-view.ts')).events;
+    const view = (await import('../webhook/view.ts')).events;
     const { showEvents } = await import('../webhook/run-events.ts');
     const maxRows = Number(limit);
     // One more tells whether there is more.
@@ -92,7 +95,7 @@ export const verifyTool = (secretFiles: readonly string[]): Tool => ({
     const secrets =
       uid === undefined
         ? await (await import('../../lib/files/secret-file.ts')).readOwnSecrets(secretFiles, context)
-        : [await (await import('../webhook/secret.ts')).webhookSecret(uid, context)];
+        : [await webhookSecret(uid, context)];
     const { verifyDelivery } = await import('../../webhooks/verify.ts');
     const tolerance = { nowMs: context.io.now(), toleranceMs: undefined };
     const verdict = verifyDelivery({ header, body: Buffer.from(body) }, secrets, tolerance);
@@ -100,3 +103,17 @@ export const verifyTool = (secretFiles: readonly string[]): Tool => ({
     return formatAnswer(view, verdict, { input });
   },
 });
+
+/** The secret of a webhook, as this machine or the service knows it. Errors: `not-found`. */
+async function webhookSecret(uid: string, context: Context): Promise<string> {
+  const kept = context.options.preview ? undefined : findSecret(uid, await listUploads(context), []);
+  if (kept !== undefined) return kept;
+  const listed = checkedList((await context.client.call(endpoints.list, {})).data);
+  const shown = findSecret(uid, [], listed);
+  if (shown !== undefined) return shown;
+  if (!listed.some((each) => each.uid === uid))
+    throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: 'sotra webhook list shows yours.' });
+  throw new SotraError('not-found', `the service does not show the secret of webhook ${uid}`, {
+    hint: 'It is shown once, at registration. If it is lost, register a new webhook and delete this one.',
+  });
+}

@@ -45,7 +45,7 @@ export function addSandbox(sandbox: Command): void {
     .params({ db })
     .prints(statusView)
     .example('sandbox status --json', 'as JSON')
-    .run(async (input, context) => (await import('./state.ts')).sandboxStatus(input.db, context));
+    .run(async (input, context) => (await import('./open-sandbox.ts')).sandboxStatus(input.db, context));
 
   sandbox
     .command('log')
@@ -91,7 +91,9 @@ export function addSandbox(sandbox: Command): void {
     .changes()
     .prints(statusView)
     .example('sandbox advance 8d', 'eight days')
-    .run(async ({ duration, db }, context) => (await import('./state.ts')).advanceSandbox(duration, db, context));
+    .run(async ({ duration, db }, context) =>
+      (await import('./open-sandbox.ts')).advanceSandbox(duration, db, context),
+    );
 
   sandbox
     .command('simulate')
@@ -111,5 +113,5 @@ export function addSandbox(sandbox: Command): void {
     .changes()
     .prints(statusView)
     .example('sandbox reset', 'the built-in data')
-    .run(async (input, context) => (await import('./state.ts')).resetSandbox(input, context));
+    .run(async (input, context) => (await import('./open-sandbox.ts')).resetSandbox(input, context));
 }

@@ -113,7 +113,7 @@ async function serveSandbox(
     removeReadyFiles = writeReadyFiles([join(folder, `${new URL(ready.url).port}.json`), input.readyFile], ready);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
     if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(ready)}\n`);
-    if (page !== undefined) await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
+    if (page !== undefined) await (await import('../../pages/serve.ts')).showAddress(page, input, context);
     await Promise.race([untilAborted(stop.signal), untilAborted(io.signal)]);
   } finally {
     await page?.close();

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { untilAborted } from '../../lib/io.ts';
 import type { Result } from '../../lib/output/result.ts';
-import type { PageInput } from '../../pages/show-address.ts';
+import type { PageInput } from '../../pages/serve.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 
@@ -35,7 +35,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
       import('../../pages/live-log.ts'),
       import('../../pages/serve.ts'),
       import('../../pages/activity-app.ts'),
-      import('./own-service.ts'),
+      import('./service-routes.ts'),
     ]);
   const live = createLiveLog();
   const { source, routes, facts, close } = await openOwnService(service, context, live);
@@ -44,7 +44,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   try {
     removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: io.pid });
     note(`Showing ${service.baseUrl}. Ctrl-C stops it.`);
-    await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
+    await (await import('../../pages/serve.ts')).showAddress(page, input, context);
     await untilAborted(io.signal);
   } finally {
     await Promise.all([page.close(), close()]);

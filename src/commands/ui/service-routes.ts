@@ -1,18 +1,23 @@
 import type { z } from 'zod';
-import type { Endpoint } from '../../api/endpoint.ts';
-import { flagName } from '../../api/endpoint.ts';
+import { type Endpoint, flagName } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { findMismatch } from '../../api/mismatch.ts';
 import { checkInput } from '../../api/request.ts';
+import { openCallActivity } from '../../calls/call-activity.ts';
+import { isHistoryOff } from '../../calls/log.ts';
+import { curlLine } from '../../client/preview.ts';
 import { hideUrlSecrets, maskSecrets } from '../../client/secrets.ts';
-import { argumentWord, flagWords, shellLine } from '../../client/shell.ts';
+import { argumentWord, flagWords, shellLine, shellWord } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Service } from '../../lib/config/settings.ts';
-import type { AnyView } from '../../lib/output/view.ts';
-import type { CallOutcome } from '../../pages/activity.ts';
+import { chooseSide, readCell } from '../../lib/output/cells.ts';
+import { formatUsd } from '../../lib/output/format.ts';
+import { type AnyView, type Block, type CellText, cellValue, listBlocks, listRows } from '../../lib/output/view.ts';
+import type { CallOutcome, ServedCell, ServedTable } from '../../pages/activity.ts';
+import type { LiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
-import { makeTables } from './make-tables.ts';
 
 interface ServiceRoutesOptions {
   endpoints: readonly Endpoint[];
@@ -102,7 +107,7 @@ function keepAway(now: () => number) {
 const defaultWaitSec = 30;
 
 /** A context that never retries or prompts, and marks its calls as made by a page. */
-export function makePageContext({ context, service }: Pick<ServiceRoutesOptions, 'context' | 'service'>): Context {
+function makePageContext({ context, service }: Pick<ServiceRoutesOptions, 'context' | 'service'>): Context {
   return createContext({
     ...context,
     options: { ...context.options, retries: 0 },
@@ -134,4 +139,91 @@ function writeCommand({ id, params }: Endpoint, input: Input): string {
     return param.positional ? texts.map(argumentWord) : [shellLine(flagWords(flag, texts.join(',')))];
   });
   return [...id.split('.'), ...words].join(' ');
+}
+
+/** The part of a page about the service of a context: logged calls, a board and webhooks. */
+export async function openOwnService({ kind, baseUrl }: Service, context: Context, live: LiveLog) {
+  const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
+  const commandStart = kind === 'sandbox' ? 'sotra --sandbox' : `sotra${named}`;
+  const calls = openCallActivity({ context, commandStart, openSender: () => makePageContext({ context }), live });
+  const service = openServiceRoutes({ endpoints, views: await context.views(), commandStart, context });
+  return {
+    source: calls.source,
+    routes: service.routes,
+    facts: {
+      title: 'service',
+      address: kind === 'sandbox' ? 'the built-in sandbox' : baseUrl,
+      ...(kind !== 'sandbox' && { curl: firstCurl(baseUrl) }),
+      empty: isHistoryOff(context.io) ? 'SOTRA_HISTORY=0: calls are not logged.' : 'No requests yet.',
+      line: `${commandStart} leaderboard list`,
+    },
+    close: async () => void (await Promise.all([calls.close(), service.close()])),
+  };
+}
+
+/** A curl line that asks a service for its leaderboard. */
+export function firstCurl(baseUrl: string, key = '$SOTRA_API_KEY'): string {
+  const url = new URL(`${baseUrl}/v2/leaderboard`);
+  return curlLine({ method: 'GET', url, headers: { authorization: '' } })
+    .trim()
+    .replace('$SOTRA_API_KEY', () => key);
+}
+
+/** The table or record of an answer, and the tables below it; empty for an answer of another shape. */
+function makeTables(view: AnyView | undefined, answer: unknown, input: unknown): ServedTable[] {
+  const rows = view && listRows(view, answer, input);
+  if (view === undefined || rows === undefined) return [];
+  const { layout, columns } = view;
+  return [{ layout, columns, rows }, ...listBlocks(view, answer, input)].map(makeTable);
+}
+
+/** The most rows of a table that a page draws. */
+const maxRows = 1000;
+
+function makeTable({ title, layout, columns, rows: all }: Block): ServedTable {
+  const rows = all.slice(0, maxRows);
+  const cells = columns.map((column) =>
+    alignDigits(rows.map((row, index) => ({ ...readCell(column, row, index), value: cellValue(column, row, index) }))),
+  );
+  const lines = rows.map((_, row) => cells.flatMap((column) => column[row] ?? []));
+  return {
+    title,
+    layout,
+    columns: columns.map((column) => {
+      const { key, header, help, extra = false, drop } = column;
+      return { key, title: header, help, side: chooseSide(column, rows), extra, drop };
+    }),
+    rows: lines,
+    naming: findNamingColumn(lines),
+  };
+}
+
+const [compactUsd, percent] = [/^([+-]?)\$[\d.,]+[KMBT]?$/, /^([+-]?)[\d.,]+%$/];
+
+const oneDecimal = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const roundPercent = (digits: string) => oneDecimal.format(Number(digits.replaceAll(',', '')));
+
+/** Gives all figures of a column the same number of decimals: the terminal rounds each figure by its size. */
+function alignDigits(cells: readonly ServedCell[]): readonly ServedCell[] {
+  const texts = cells.map(({ text }) => text);
+  const figures = cells.filter(({ value }) => typeof value === 'number');
+  const isCompact = texts.some((text) => /[KMBT]$/.test(text)) && figures.every(({ text }) => compactUsd.test(text));
+  if (isCompact) {
+    const signed = texts.some((text) => text.startsWith('+'));
+    const write = (value: number) => formatUsd(Math.round(value), { signed }).replace('.00', '');
+    return cells.map((cell) => (typeof cell.value === 'number' ? { ...cell, text: write(cell.value) } : cell));
+  }
+  if (!texts.some((text) => text.includes('.')) || !figures.every(({ text }) => percent.test(text))) return cells;
+  return cells.map((cell) => ({
+    ...cell,
+    text: cell.text.replace(/[\d.,]+(?=%$)/, roundPercent),
+  }));
+}
+
+/** The column that says what a row is about: the one its view emphasizes, or the first in which the rows differ. */
+function findNamingColumn(lines: readonly (readonly CellText[])[]): number {
+  const [first = [], ...others] = lines;
+  const differs = first.map((cell, index) => others.some((cells) => cells[index]?.text !== cell.text));
+  const stressed = first.findIndex(({ tone }, index) => tone === 'strong' && differs[index]);
+  return stressed === -1 ? Math.max(0, differs.indexOf(true)) : stressed;
 }

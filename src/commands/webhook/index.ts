@@ -8,8 +8,17 @@ import { synced, uploaded } from '../../upload/view.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
 import { option } from '../params.ts';
-import { addReceiving } from './receiving.ts';
-import { deleted, validated, list as view } from './view.ts';
+import {
+  eventsParams,
+  examParams,
+  forwardParams,
+  listenParams,
+  replayParams,
+  showParams,
+  triggerParams,
+  verifyParams,
+} from './params.ts';
+import { deleted, events, examined, replayed, shown, triggered, validated, verdict, list as view } from './view.ts';
 
 export function addWebhook(webhook: Command): void {
   addRegister(webhook);
@@ -162,4 +171,155 @@ function addSync(webhook: Command): void {
       const { uploadAddresses } = await import('../../upload/upload-addresses.ts');
       return uploadAddresses({ ...input, task: 'sync', destinationUrl: url }, context);
     });
+}
+
+/** Adds the commands that receive, show and send deliveries. */
+export function addReceiving(webhook: Command): void {
+  addListen(webhook);
+  addForward(webhook);
+  addEvents(webhook);
+  addShow(webhook);
+  addReplay(webhook);
+  addVerify(webhook);
+  addTrigger(webhook);
+  addExam(webhook);
+}
+
+function addListen(webhook: Command): void {
+  webhook
+    .command('listen')
+    .summary('Receive deliveries: verify, store, print and forward their events')
+    .description(
+      'Answers 2xx once an event is stored on disk, 401 if the signature does not match, 503 if it cannot be stored. An event that comes again ' +
+        'is stored and printed once. --keep never deletes events that wait to be forwarded.\n' +
+        'Forwards the original bytes and headers, in order per webhook, and retries for a day, also after a restart. A delivery that ' +
+        'is not accepted by then, or is answered 3xx or 4xx ten times, is set aside (webhook events --status failed) and the next one is sent. ' +
+        'Results are printed on stderr.\n' +
+        'A NATS stream that does not exist is created; an existing one is not changed.',
+    )
+    .params(listenParams)
+    .example(
+      'webhook listen --port 4242 --secret-file hook.secret --forward-to http://127.0.0.1:3000/hook',
+      'verify, and forward to your own server',
+    )
+    .shares('retries')
+    .run(async (input, context) => (await import('./run-listen.ts')).listenForEvents(input, context));
+}
+
+function addForward(webhook: Command): void {
+  webhook
+    .command('forward')
+    .summary('Forward the deliveries that webhook listen stores')
+    .description(
+      'For a listener that runs without --forward-to. A new target starts with the next delivery.\n' +
+        'One process at a time forwards from a local store; from a NATS stream, several share the work and take over from each other.',
+    )
+    .params(forwardParams, [['forwardTo', 'route']])
+    .example('webhook forward --forward-to http://127.0.0.1:3000/hook', 'until Ctrl-C')
+    .shares('retries')
+    .run(async (input, context) => (await import('./run-forward.ts')).forwardDeliveries(input, context));
+}
+
+function addEvents(webhook: Command): void {
+  webhook
+    .command('events')
+    .summary('List the events that webhook listen stored, newest first')
+    .description(
+      'Status is waiting until every target accepted the event, then forwarded, or failed if it was set aside for one of them.\n' +
+        '--wait prints the oldest event that matches: one received from now on, or since --since.',
+    )
+    .params(eventsParams)
+    .example('webhook events --since 1h', 'the last hour')
+    .example('webhook events --type copyswap --status waiting', 'copied trades that are not forwarded yet')
+    .example('webhook events --type comment-created --wait 30s', 'the next comment')
+    .prints(events)
+    .run(async (input, context) => {
+      const { followEvents, showEvents, waitForEvent } = await import('./run-events.ts');
+      if (input.wait !== undefined) return waitForEvent(input, context);
+      return input.follow ? followEvents(input, context) : showEvents(input, context);
+    });
+}
+
+function addShow(webhook: Command): void {
+  webhook
+    .command('show')
+    .summary('Show a stored event: headers, body, signature, forwarding')
+    .params(showParams)
+    .example('webhook show 2f1d', 'the event whose id starts with 2f1d')
+    .prints(shown)
+    .run(async (input, context) => (await import('./run-events.ts')).showEvent(input, context));
+}
+
+function addReplay(webhook: Command): void {
+  webhook
+    .command('replay')
+    .summary('Send stored deliveries again, with their original bytes and headers')
+    .description(
+      'The signature is the original one: a receiver with a tolerance rejects it once it is too old.\n' +
+        '--failed sends the deliveries that were set aside because a target did not accept them; those accepted now count as forwarded.\n' +
+        'Each delivery is tried three times. Nothing more is sent after one that is not answered within --timeout. Exit 10 if one is not ' +
+        'accepted.',
+    )
+    .params(replayParams)
+    .example('webhook replay --since 1h --to http://127.0.0.1:3000/hook', 'the last hour again')
+    .shares('dryRun', 'curl', 'timeout', 'retries')
+    .changes()
+    .prints(replayed)
+    .run(async (input, context) => (await import('./run-replay.ts')).replayEvents(input, context));
+}
+
+function addVerify(webhook: Command): void {
+  webhook
+    .command('verify')
+    .summary('Check the signature of a saved delivery')
+    .description('Exit 12 if it is not valid, with the reason.')
+    .params(verifyParams)
+    .example(
+      "webhook verify --secret-file hook.secret --header 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac' < body.json",
+      'a saved body',
+    )
+    .prints(verdict)
+    .run(async (input, context) => (await import('./run-verify.ts')).verifySaved(input, context));
+}
+
+function addTrigger(webhook: Command): void {
+  webhook
+    .command('trigger')
+    .summary('Send a signed event of the sandbox')
+    .description(
+      'The event is about a position of the sandbox. It goes to the webhooks of the sandbox, or once to the URL of --to, signed with the secret ' +
+        'of the webhook for that URL unless --secret-file names another. Exit 9 if it is not accepted.',
+    )
+    .params(triggerParams)
+    .example('webhook trigger new-feed-item --sandbox', 'to every webhook of the sandbox')
+    .example(
+      'webhook trigger comment-created --to http://127.0.0.1:4242/hook --secret-file hook.secret',
+      'to one address',
+    )
+    .shares('dryRun', 'curl', 'timeout')
+    .changes()
+    .prints(triggered)
+    .run(async (input, context) => (await import('./run-trigger.ts')).triggerEvent(input, context));
+}
+
+function addExam(webhook: Command): void {
+  webhook
+    .command('exam')
+    .summary('Check that an endpoint accepts valid deliveries and rejects forged ones')
+    .description(
+      'Sends ten deliveries: valid, repeated, out of order, wrong signature, unsigned, an hour old, unknown type, empty, 5 MB, slow. A case fails ' +
+        'if the endpoint accepts a forged delivery, rejects a valid one, or does not answer within --timeout (default: 10s). An unmet ' +
+        'recommendation is only a warning. Each event names the wallet 0x0000000000000000000000000000000000000001 only.\n' +
+        'Asks before it sends to another machine. Exit 12 if a case fails, 9 if nothing listens.',
+    )
+    .params(examParams)
+    .example('webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret', 'ten cases, one per line')
+    .example(
+      'webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret --junit exam.xml',
+      'for CI: with a report',
+    )
+    .shares('timeout')
+    .changes()
+    .prints(examined)
+    .run(async (input, context) => (await import('./run-exam.ts')).examineEndpoint(input, context));
 }

@@ -1,14 +1,18 @@
 import { writeDuration } from '../../api/duration.ts';
+import { maskHeader } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { readOwnSecrets } from '../../lib/files/secret-file.ts';
 import { counted, formatTime } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
-import type { EventQuery, Inbox, StoredEvent } from '../../webhooks/inbox.ts';
+import { headerPairs, signatureIn } from '../../webhooks/forward.ts';
+import { type EventQuery, type Inbox, type StoredEvent, secretDigits } from '../../webhooks/inbox.ts';
 import { makeEventQuery, readTimes } from '../../webhooks/query.ts';
 import { warnOfEventType } from '../../webhooks/route.ts';
-import { type EventRow, events as eventsView, makeEventRow } from './event-view.ts';
+import { verifyDelivery } from '../../webhooks/verify.ts';
 import { openInbox, withInbox } from './open-inbox.ts';
-import type { EventsInput } from './params.ts';
+import type { EventsInput, ShowInput } from './params.ts';
+import { type EventRow, events as eventsView, makeEventRow, type ShownEvent, shown } from './view.ts';
 
 const defaultLimit = 50;
 
@@ -115,4 +119,60 @@ async function findOldest(inbox: Inbox, query: EventQuery): Promise<StoredEvent 
   let oldest: StoredEvent | undefined;
   for await (const event of inbox.events(query)) oldest = event;
   return oldest;
+}
+
+/** One stored event with its delivery. Errors: `not-found`. */
+export async function showEvent(input: ShowInput, context: Context): Promise<Result> {
+  const secrets = input.secretFile === undefined ? undefined : await readOwnSecrets(input.secretFile, context);
+  const none = (): Result => {
+    throw notFound(`no stored event ${input.id}`);
+  };
+  return withInbox(input, context, none, async (inbox) => {
+    const [stored] = await findEvents([input.id], inbox);
+    if (stored === undefined) return none();
+    const { headers, body, webhook } = stored.delivery;
+    const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
+    const signed = { header: signatureIn(headers), body };
+    // Without secrets only its time is read.
+    const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.io.now(), toleranceMs: undefined });
+    const { valid, reason, timestamp: signedAt } = verdict;
+    const verification = {
+      signedAt,
+      secret: secretDigits(webhook),
+      ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
+    };
+    const { event, ...row } = makeEventRow(stored);
+    const { forwards, status } = stored;
+    const failing = status === 'waiting' ? await inbox.retries() : [];
+    const retries = failing.filter((each) => each.webhook === webhook);
+    const shownBody = body.toString();
+    const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
+    return { kind: 'answer', answer, view: shown };
+  });
+}
+
+/** Stored events, by their whole ids or by how these start, as a narrow table shows them. Errors: `not-found`. */
+export async function findEvents(given: readonly string[], inbox: Inbox): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
+  const missing: string[] = [];
+  for (const text of given) {
+    const start = text.replace(/(?:…|\.{3})$/, '');
+    const found: StoredEvent[] = [];
+    // An event of exactly this id comes first.
+    if (start !== '')
+      for await (const event of inbox.events({ idStart: start })) {
+        found.push(event);
+        if (event.eventId === text || found.length > 1) break;
+      }
+    const [event] = found;
+    if (event === undefined) missing.push(text);
+    else if (event.eventId === text || found.length === 1) events.push(event);
+    else throw notFound(`several stored events begin with ${text}`);
+  }
+  if (missing.length > 0) throw notFound(`no stored event ${missing.join(', ')}`);
+  return events;
+}
+
+export function notFound(message: string): SotraError {
+  return new SotraError('not-found', message, { hint: 'sotra webhook events lists them.' });
 }

@@ -1,3 +1,4 @@
+import { safeText } from '../../api/safe-text.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
@@ -6,7 +7,9 @@ import { withoutFlagged } from '../../lib/output/flagged.ts';
 import { counted } from '../../lib/output/format.ts';
 import { safeJson } from '../../lib/output/json.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { showAddress } from '../../pages/show-address.ts';
+import { cutText, displayWidth } from '../../lib/output/text-width.ts';
+import { showAddress } from '../../pages/serve.ts';
+import { describeEvent, type EventSummary } from '../../webhooks/events.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import {
   defaultRepeatsMs,
@@ -16,7 +19,6 @@ import {
   type Target,
 } from '../../webhooks/inbox.ts';
 import { startListener } from '../../webhooks/listener.ts';
-import { eventLine } from './event-line.ts';
 import { openInbox } from './open-inbox.ts';
 import type { Page } from './page/activity-page.ts';
 import { explainRefusal, type NamedSecret, readNamedSecrets } from './page/verification.ts';
@@ -202,4 +204,18 @@ function createPrinter({ io, options, warn }: Context) {
     last = undefined;
   };
   return { print, broken, done: async () => last };
+}
+
+/** One line about an event as it arrives: time, kind, reason, what happened, id; `width` absent: separated by tabs. */
+export function eventLine(summary: EventSummary, atMs: number, width: number | undefined): string {
+  const { event, eventType, eventId } = summary;
+  const reason = typeof event['reason'] === 'string' ? event['reason'] : '';
+  const time = new Date(atMs).toISOString();
+  const about = safeText(describeEvent(summary));
+  const id = safeText(eventId);
+  if (width === undefined) return [time, safeText(eventType), safeText(reason), about, id].join('\t');
+  const kind = reason === '' ? eventType : `${eventType} (${reason})`;
+  const maxWidth = Math.max(40, width - displayWidth(id) - 2);
+  const line = cutText(`${time.slice(11, 19)}Z  ${safeText(kind)}  ${about}`, maxWidth);
+  return `${line}${' '.repeat(maxWidth - displayWidth(line))}  ${id}`;
 }

@@ -7,10 +7,10 @@ import type { PostOutcome } from '../../lib/post-delivery.ts';
 import { forward, forwardedHeaders } from '../../webhooks/forward.ts';
 import type { Delivery, DeliveryQuery, Inbox, StoredDelivery } from '../../webhooks/inbox.ts';
 import { readTimes } from '../../webhooks/query.ts';
-import { type ReplayRow, replayed } from './event-view.ts';
-import { findEvents, notFound } from './find-events.ts';
 import { withInbox } from './open-inbox.ts';
 import type { ReplayInput } from './params.ts';
+import { findEvents, notFound } from './run-events.ts';
+import { type ReplayRow, replayed } from './view.ts';
 
 /** Deliveries that are read ahead of the oldest one without an answer. */
 const maxSending = 100;

@@ -1,8 +1,11 @@
 import type { Validation, Webhook } from '../../api/webhook-answers.ts';
+import type { Forward, Retry } from '../../lib/forward.ts';
 import { column, listView, recordView } from '../../lib/output/columns.ts';
-import { formatAge } from '../../lib/output/format.ts';
+import { formatAge, formatTime } from '../../lib/output/format.ts';
 import type { View } from '../../lib/output/view.ts';
 import { destination, uid } from '../../upload/view.ts';
+import { describeEvent } from '../../webhooks/events.ts';
+import { type EventStatus, type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
 import type { DeliveryVerdict } from '../../webhooks/verify.ts';
 
 export const list = listView<Webhook>(
@@ -97,4 +100,135 @@ function showVerdict({ verdict }: ExamRow) {
   return verdict === null
     ? undefined
     : ({ text: verdict, tone: verdict === 'pass' ? 'gain' : verdict === 'fail' ? 'loss' : 'strong' } as const);
+}
+
+export interface EventRow {
+  eventId: string;
+  eventType: string;
+  /** Unix seconds. */
+  receivedAt: number;
+  webhook: string;
+  path: string;
+  about: string;
+  status: EventStatus | null;
+  event: Record<string, unknown>;
+}
+
+/** On a narrow terminal its start, which the commands accept. */
+const showId = ({ eventId }: { eventId: string }) => ({
+  text: eventId,
+  short: eventId.replace(/^(.{8}).{2,}$/, '$1…'),
+});
+
+/** Stored events, newest first. */
+export const events = listView<EventRow>(
+  [
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    column.text('eventType', 'Event', 'kind of the event'),
+    column.text('about', 'What happened', 'who did what with which token', { cut: true }),
+    column.text('eventId', 'Event id', 'id; webhook show and replay also accept how it starts', { show: showId }),
+    column.text('status', 'Status', 'forwarded, waiting or failed', { drop: 1 }),
+    column.text('path', 'Path', 'path it was sent to', { extra: true }),
+    column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret', { extra: true }),
+  ],
+  {
+    empty: 'No matching events. sotra webhook listen receives and stores them.',
+  },
+);
+
+export interface ReplayRow {
+  eventId: string;
+  eventType: string;
+  taken: boolean;
+  status: number | null;
+  error: string | null;
+}
+
+/** Events that were sent once more, oldest first. */
+export const replayed = listView<ReplayRow>(
+  [
+    column.text('eventId', 'Event id', 'the event', { show: showId }),
+    column.text('eventType', 'Event', 'its kind', { drop: 1 }),
+    column.check('taken', 'Accepted', 'whether the answer was 2xx'),
+    column.text('status', 'Status', 'HTTP status of the answer'),
+    column.text('error', 'Error', 'what went wrong', { cut: true }),
+  ],
+  {
+    empty: 'No stored event is that recent.',
+  },
+);
+
+/** What `webhook show --json` prints. */
+export interface ShownEvent extends Omit<EventRow, 'event'> {
+  /** Only deliveries with a valid signature are stored; `valid` and `reason` come from the secrets of --secret-file. */
+  verification: { signedAt: number | null; secret: string } & Partial<Pick<DeliveryVerdict, 'valid' | 'reason'>>;
+  headers: readonly { name: string; value: string }[];
+  /** As it came, as text. */
+  body: string;
+  event: Record<string, unknown>;
+  forwards: readonly Forward[];
+  /** Of its webhook, while the event waits. */
+  retries: readonly Retry[];
+}
+
+export const shown = recordView<ShownEvent>(
+  [
+    column.text('eventId', 'Event id', 'what webhook replay takes'),
+    column.text('eventType', 'Event', 'kind of the event'),
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    column.text('about', 'What happened', 'who did what with which token'),
+    column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret'),
+    column.text('status', 'Status', 'forwarded, waiting or failed'),
+    column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {
+      const { valid, reason, secret, signedAt } = verification;
+      const when = signedAt === null ? '' : `, signed at ${formatTime(signedAt)}`;
+      return valid === undefined
+        ? `valid when received, with the secret ${secret}${when}`
+        : valid
+          ? `valid${when}`
+          : `not valid: ${reason}`;
+    }),
+  ],
+  {
+    blocks: ({ forwards, retries, headers, body }) => [
+      { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
+      { title: 'Retries', layout: 'table', columns: retryColumns as never, rows: retries },
+      { title: 'Headers', layout: 'record', columns: headerColumns(headers) as never, rows: [headers] },
+      {
+        layout: 'record',
+        columns: [column.text<unknown>('body', 'Body', 'as it came', () => body)] as never,
+        rows: [{}],
+      },
+    ],
+  },
+);
+
+const forwardColumns = [
+  column.text<Forward>('url', 'Target', 'where it was sent to'),
+  column.text<Forward>('outcome', 'Outcome', 'forwarded or failed'),
+  column.text<Forward>('status', 'Status', 'HTTP status of the last answer'),
+  column.count<Forward>('ms', 'ms', 'how long the last answer took'),
+  column.count<Forward>('tries', 'Tries', 'how often it was sent'),
+];
+
+const retryColumns = [
+  column.text<Retry>('url', 'Target', 'target that does not accept it'),
+  column.text<Retry>('error', 'Last error', 'of the delivery that holds up its webhook'),
+  column.count<Retry>('tries', 'Tries', 'how often that delivery was sent'),
+  column.text<Retry>('nextMs', 'Next try', 'when it is sent again', ({ nextMs }) =>
+    formatTime(Math.floor(nextMs / 1000)),
+  ),
+];
+type Headers = ShownEvent['headers'];
+
+/** A line for each header, since a table would cut long values. */
+const headerColumns = (headers: Headers) =>
+  headers.map(({ name, value }) => column.text<Headers>(name, name, 'its value', () => value));
+
+/** As `webhook events` prints it. */
+export function makeEventRow({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
+  const about = describeEvent({ eventId, eventType, event });
+  const { webhook, atMs } = delivery;
+  const receivedAt = Math.floor(atMs / 1000);
+  return { eventId, eventType, receivedAt, webhook, path: stripSecret(webhook), about, status, event };
 }

@@ -1,12 +1,14 @@
+import { useQuery } from '@tanstack/preact-query';
 import { counted, formatCount } from '../../lib/output/format.ts';
-import type { ActivityRow, LoadedActivity } from '../activity.ts';
-import { Empty } from './answer-note.tsx';
+import { type ActivityRow, type LoadedActivity, maxLooked } from '../activity.ts';
+import type { LiveEntry } from '../live-log.ts';
 import { DetailPanel } from './detail.tsx';
-import { useMemo } from './preact.ts';
+import { type Connection, getJson, listenLive, lostText } from './page-api.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.ts';
+import { queryClient } from './queries.ts';
 import { type Route, setQuery } from './route.ts';
-import { Rows } from './rows.tsx';
-import { rowsAtOnce, useShown } from './shown.ts';
-import type { Activity } from './use-activity.ts';
+import { Rows, rowsAtOnce, useShown } from './rows.tsx';
+import { Empty } from './text.tsx';
 
 const chips: readonly (readonly [name: string, fits: (row: ActivityRow) => boolean])[] = [
   ['failed', ({ failed }) => failed],
@@ -80,4 +82,86 @@ function findRows(rows: readonly ActivityRow[], only: string, search: string): r
   const holds = ({ id, title, about, status, kind }: ActivityRow) =>
     `${id} ${kind} ${status} ${title} ${about}`.toLowerCase().includes(words);
   return rows.filter((row) => (fits?.(row) ?? true) && (words === '' || holds(row)));
+}
+
+export interface Activity {
+  /** The stored rows; absent until they are loaded. */
+  list: LoadedActivity | undefined;
+  /** The same with live changes, newest first. */
+  rows: readonly ActivityRow[];
+  /** Those that came or changed since they were loaded, by id. */
+  fresh: ReadonlyMap<string, ActivityRow>;
+  loadOlder: (known: LoadedActivity) => void;
+  connection: Connection;
+  /** Why rows are missing. */
+  problem: string;
+}
+
+const lookMs = 2000;
+/** Kept while the page stays open. */
+const maxKept = 5000;
+
+/** The rows of the page: the stored ones and live changes. */
+export function useActivity(): Activity {
+  const [list, setList] = useState<LoadedActivity>();
+  const [fresh, setFresh] = useState<ReadonlyMap<string, ActivityRow>>(new Map());
+  const [connection, setConnection] = useState<Connection>({ state: 'connecting' });
+  const [problem, setProblem] = useState('');
+  const loads = useRef(0);
+  const addRows = (added: readonly ActivityRow[]) =>
+    added.length > 0 &&
+    setFresh((before) => new Map([...before, ...added.map((row) => [row.id, row] as const)].slice(-maxKept)));
+  const loadOlder = (known: LoadedActivity) => {
+    getJson<LoadedActivity>(`ui/list?until=${known.rows.at(-1)?.atMs}`).then(
+      (older) => setList((now) => (now === known ? { ...older, rows: [...known.rows, ...older.rows] } : now)),
+      (thrown: Error) => setProblem(thrown.message),
+    );
+  };
+  const takeEntry = ({ kind, data }: LiveEntry) => {
+    if (kind === 'load') {
+      const loaded = data as LoadedActivity;
+      setList(loaded);
+      setFresh(new Map());
+      setProblem('');
+      loads.current += 1;
+      // Rows that come faster than they are drawn are loaded again and again, without older ones.
+      if (loaded.hasMore && loads.current === 1) loadOlder(loaded);
+    } else if (kind === 'failed') setProblem(`${(data as { error: string }).error}.`);
+  };
+  const takeEntries = (entries: readonly LiveEntry[]) => {
+    for (const each of entries) takeEntry(each);
+    const added = entries.flatMap(({ kind, data }) => (kind === 'row' ? [data as ActivityRow] : []));
+    addRows(added);
+    const isOther = added.length < entries.length;
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => isOther || isAbout(queryKey, added) });
+  };
+  // Not after the first paint: nothing is drawn without it.
+  useLayoutEffect(() => listenLive('ui/live', takeEntries, setConnection), []);
+  const rows = useMemo(() => mergeRows(list?.rows ?? [], fresh), [list, fresh]);
+  const waiting = rows.filter((row) => row.waiting).slice(0, maxLooked);
+  const { data: looked } = useQuery({
+    queryKey: ['rows'],
+    queryFn: () => getJson<ActivityRow[]>(`ui/rows?${new URLSearchParams(waiting.map(({ id }) => ['id', id]))}`),
+    enabled: waiting.length > 0,
+    refetchInterval: lookMs,
+  });
+  useEffect(() => {
+    const known = new Set(rows.map((row) => JSON.stringify(row)));
+    addRows((looked ?? []).filter((row) => !known.has(JSON.stringify(row))));
+  }, [looked]);
+  const why = problem || (connection.state === 'lost' ? lostText : '');
+  return { list, rows, fresh, loadOlder, connection, problem: why };
+}
+
+/** Whether a query shows a row that changed, or one that caused it. */
+function isAbout([route, query]: readonly unknown[], rows: readonly ActivityRow[]): boolean {
+  const { id } = (query ?? {}) as { id?: string };
+  return route === 'show' && rows.some((row) => row.id === id || row.causeId === id);
+}
+
+/** Newest first, each once; added rows replace those with the same id. */
+function mergeRows(loaded: readonly ActivityRow[], fresh: ReadonlyMap<string, ActivityRow>): readonly ActivityRow[] {
+  const rows = new Map(loaded.map((row) => [row.id, fresh.get(row.id) ?? row]));
+  const news = [...fresh.values()].filter(({ id }) => !rows.has(id)).reverse();
+  return [...news, ...rows.values()].sort((a, b) => b.atMs - a.atMs);
 }

@@ -1,12 +1,11 @@
 import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
 import { counted, formatCount, shortAddress } from '../../lib/output/format.ts';
 import type { ServedCell, ServedTable } from '../activity.ts';
-import { AnswerNote, Empty } from './answer-note.tsx';
 import { useMemo } from './preact.ts';
 import type { CallAnswer } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
-import { useShown } from './shown.ts';
-import { CopyButton, seen, Text } from './text.tsx';
+import { useShown } from './rows.tsx';
+import { AnswerNote, CopyButton, Empty, seen, Text } from './text.tsx';
 
 interface AnswerTableProps {
   label: string;

@@ -1,16 +1,14 @@
 import { useQuery } from '@tanstack/preact-query';
 import { formatCount } from '../../lib/output/format.ts';
 import type { ActivityDetail, ActivityRow, SendOutcome, ShownMessage } from '../activity.ts';
-import { AnswerNote } from './answer-note.tsx';
 import { BodyView } from './body-view.tsx';
-import { EditForm } from './edit-form.tsx';
-import { ActForm, Outcome } from './form.tsx';
+import { ActForm, EditForm, Outcome } from './form.tsx';
 import { findElement } from './keys.tsx';
 import { postJson } from './page-api.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
 import { Moment, Rows, Status } from './rows.tsx';
-import { CodeLine, CopyButton, Facts, Text } from './text.tsx';
+import { AnswerNote, CodeLine, CopyButton, Facts, Text } from './text.tsx';
 
 interface PanelProps {
   label: string;

@@ -1,5 +1,6 @@
 import { formatCount, formatTime } from '../../lib/output/format.ts';
 import type { ActivityRow } from '../activity.ts';
+import { useEffect, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
 import { Text } from './text.tsx';
 
@@ -53,4 +54,14 @@ export function Moment({ atMs }: { atMs: number }) {
       {isToday ? exact.slice(11) : exact.slice(0, 16)}
     </time>
   );
+}
+
+const firstRows = 40;
+export const rowsAtOnce = 200;
+
+/** How many rows of a list are drawn: some at once, so that they are there soon, then 200, and more when asked for. */
+export function useShown(): [shown: number, showMore: () => void] {
+  const [shown, show] = useState(firstRows);
+  useEffect(() => show(rowsAtOnce), []);
+  return [shown, () => show(shown + rowsAtOnce)];
 }

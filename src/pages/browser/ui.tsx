@@ -1,7 +1,6 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
 import type { ActivityFacts } from '../activity.ts';
-import { ActivityView } from './activity.tsx';
-import { CountDown } from './answer-note.tsx';
+import { type Activity, ActivityView, useActivity } from './activity.tsx';
 import { Board } from './board.tsx';
 import { ActForm, Outcome } from './form.tsx';
 import { Keys, listenKeys } from './keys.tsx';
@@ -10,8 +9,7 @@ import { useEffect, useState } from './preact.ts';
 import { queryClient } from './queries.ts';
 import { useRoute, writeHref } from './route.ts';
 import { mountPage } from './start.tsx';
-import { Alert, CodeLine, CopyButton } from './text.tsx';
-import { type Activity, useActivity } from './use-activity.ts';
+import { Alert, CodeLine, CopyButton, CountDown } from './text.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 const tabs = [

@@ -1,10 +1,17 @@
+import { signedHeader } from '../../../api/webhook-signature.ts';
 import { shellLine } from '../../../client/shell.ts';
+import type { Context } from '../../../context.ts';
+import type { SendOutcome } from '../../../pages/activity.ts';
 import { createActivityApp } from '../../../pages/activity-app.ts';
 import { createLiveLog } from '../../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../../pages/serve.ts';
-import { openOwnService } from '../../ui/own-service.ts';
+import { openDb } from '../../../sandbox/db/store.ts';
+import { ensureWorld } from '../../../sandbox/db/world.ts';
+import { sendDelivery } from '../../../sandbox/deliver/deliver.ts';
+import { makeWebhookEvent } from '../../../sandbox/deliver/events.ts';
+import { openOwnService } from '../../ui/service-routes.ts';
+import { readEventSource } from '../run-trigger.ts';
 import { type DeliveryActivity, type DeliveryActivityOptions, openDeliveryActivity } from './delivery-activity.ts';
-import { sendTestEvent } from './test-event.ts';
 
 export interface Page extends ServedPage, Pick<DeliveryActivity, 'addStored' | 'addRefused' | 'addTry'> {
   /** Rejects if the inbox can no longer be read. */
@@ -46,5 +53,23 @@ export async function startPage({ listensOn, secretFile, ...options }: PageOptio
   } catch (error) {
     await end();
     throw error;
+  }
+}
+
+/** Sends a listener a signed event about a buy of the built-in data, which it treats like any other. Network errors are in the outcome. */
+async function sendTestEvent(to: string, secret: string, { io, options }: Context): Promise<SendOutcome> {
+  // In memory: the sandbox of the user stays as it is.
+  const db = openDb(':memory:');
+  try {
+    ensureWorld(db, io.now(), 'demo');
+    const event = makeWebhookEvent(db, readEventSource(db, { type: 'new-feed-item' }), undefined, io.now());
+    const body = JSON.stringify({ events: [event] });
+    const { ok, status, error } = await sendDelivery(to, body, signedHeader(secret, body, io.now()), {
+      answerMs: options.timeoutMs,
+      signal: io.signal,
+    });
+    return { id: null, text: ok ? 'Accepted.' : `Not accepted: ${status ?? error}.`, failed: !ok };
+  } finally {
+    db.close();
   }
 }

@@ -29,8 +29,8 @@ import {
   type Target,
 } from '../../../webhooks/inbox.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
-import { makeEventRow } from '../event-view.ts';
 import { type InboxPlace, inboxFlags } from '../open-inbox.ts';
+import { makeEventRow } from '../view.ts';
 import { explainRefusal, type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface DeliveryActivityOptions {
