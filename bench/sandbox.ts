@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDb } from '../src/sandbox/db/store.ts';
-import { answerer } from '../src/sandbox/serve/answer.ts';
+import { createService } from '../src/sandbox/serve/answer.ts';
 import { measureChild } from './measure/child.ts';
 import { temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
@@ -91,7 +91,7 @@ async function ask(files: readonly string[]): Promise<Row[]> {
     for (let round = -1; round < rounds; round += 1)
       for (const [index, file] of files.entries()) {
         const db = openDb(file);
-        const answer = answerer({ db, now: Date.now, wire: {} });
+        const answer = createService({ db, now: Date.now, wire: {} });
         const started = performance.now();
         const authorization = 'Bearer sandbox-key-a';
         const { status } = await answer({

@@ -167,9 +167,9 @@ export type WireNames = Readonly<Record<string, string>>;
 type NamedParams = Pick<Endpoint, 'id' | 'params'>;
 
 /** The query and body parameters whose names are not from the interface document; `id`: the key in a `wire` map, `leaderboard.list.limit`. */
-export function openNames(endpoint: NamedParams) {
+export function renamableParams(endpoint: NamedParams) {
   return Object.entries(endpoint.params)
-    .filter(([, param]) => travels(param) && param.source !== 'spec')
+    .filter(([, param]) => isSent(param) && param.source !== 'spec')
     .map(([key, param]) => ({ id: `${endpoint.id}.${key}`, key, param }));
 }
 
@@ -188,7 +188,7 @@ export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[
         `${label} ${entry}: no endpoint is called ${scope === '' ? entry : scope}`,
         'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.',
       );
-    const known = [...new Set(inScope.flatMap(openNames).map((open) => open.key))];
+    const known = [...new Set(inScope.flatMap(renamableParams).map((open) => open.key))];
     if (known.includes(key)) continue;
     const problem = inScope.some(({ params }) => Object.hasOwn(params, key))
       ? 'this name is given by the interface document (or never sent) and cannot change'
@@ -206,7 +206,7 @@ export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[
 function checkCollisions(endpoint: NamedParams, wire: WireNames, label: string): void {
   const taken = new Map<string, string>();
   for (const [key, param] of Object.entries(endpoint.params)) {
-    if (!travels(param)) continue;
+    if (!isSent(param)) continue;
     const name = wireName(endpoint, key, param, wire);
     const place = `${param.place} ${name}`;
     const other = taken.get(place);
@@ -219,6 +219,6 @@ function checkCollisions(endpoint: NamedParams, wire: WireNames, label: string):
   }
 }
 
-function travels({ place }: Param): boolean {
+function isSent({ place }: Param): boolean {
   return place === 'query' || place === 'body';
 }

@@ -1,6 +1,6 @@
 import { normalizeAddress } from './address.ts';
 import { asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
-import { fitting, identifierKind } from './formats.ts';
+import { identifierKind, matching } from './formats.ts';
 import { isObject } from './json.ts';
 import { checkValue, choice, describeProblem, formatted, json, type Kind, listOf, optional } from './kind.ts';
 
@@ -109,7 +109,7 @@ export const bulk = defineEndpoint({
 });
 
 const twitterHandle = formatted(
-  fitting((text) => /^@?\w{1,15}$/.test(text), 'must be a Twitter handle: 1 to 15 letters, digits or underscores'),
+  matching((text) => /^@?\w{1,15}$/.test(text), 'must be a Twitter handle: 1 to 15 letters, digits or underscores'),
 );
 
 /** What is wrong with a value as an entry, naming field and value; `undefined` if nothing is. */

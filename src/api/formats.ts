@@ -13,12 +13,12 @@ import { type Format, formatted, type Kind, listOf, openChoice } from './kind.ts
 import type { TextForm } from './signed-text.ts';
 
 /** A form of texts that a function decides; `rule` is "must be ...". */
-export const fitting = (fits: (text: string) => boolean, rule: string, schema?: Format['schema']): Format => ({
+export const matching = (fits: (text: string) => boolean, rule: string, schema?: Format['schema']): Format => ({
   findProblem: (text) => (fits(text) ? undefined : rule),
   ...(schema && { schema }),
 });
 
-/** As `fitting`, of texts that may be a mistyped address. */
+/** As `matching`, of texts that may be a mistyped address. */
 const addressLike = (fits: (text: string) => boolean, rule: string): Format => ({
   findProblem: (text) => (fits(text) ? undefined : (addressProblem(text) ?? rule)),
   isTrader: true,
@@ -44,13 +44,13 @@ export const subscriberKind = formatted({
 export const layouts = ['five-line', 'blank-line'] as const satisfies readonly TextForm['layout'][];
 
 /** The uid of a comment. */
-export const commentUidKind = formatted(fitting(isUuid, 'must be the uid of a comment (a UUID)', { format: 'uuid' }));
+export const commentUidKind = formatted(matching(isUuid, 'must be the uid of a comment (a UUID)', { format: 'uuid' }));
 
 /** The viewer's linked wallets (section "Endpoints"); only those that count are checked. */
 export const viewersKind = listOf(identifierKind, { keepFirst: honoredViewers });
 
 const chainName = (known: readonly string[]): Format =>
-  fitting(
+  matching(
     (text) => /^[a-z][a-z0-9-]{0,31}$/.test(text),
     `must be one of ${known.join(', ')}, or another name of a chain`,
   );

@@ -1,5 +1,5 @@
 import { defineEndpoint, inPath, inQuery } from './endpoint.ts';
-import { chainFilterKind, chainKind, fitting, identifierKind, viewersKind, walletKind } from './formats.ts';
+import { chainFilterKind, chainKind, identifierKind, matching, viewersKind, walletKind } from './formats.ts';
 import { boolean, choice, formatted, integer, listOf, optional, text } from './kind.ts';
 
 const account = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -102,7 +102,7 @@ export const find = defineEndpoint({
     chain,
     contract,
     timestamp: inPath(
-      formatted(fitting((typed) => /^\d{1,16}$/.test(typed), 'must be a Unix time')),
+      formatted(matching((typed) => /^\d{1,16}$/.test(typed), 'must be a Unix time')),
       'Unix seconds; milliseconds on hyperliquid',
     ),
     viewerAddresses,

@@ -1,5 +1,5 @@
 import { defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
-import { fitting, identifierKind, viewersKind } from './formats.ts';
+import { identifierKind, matching, viewersKind } from './formats.ts';
 import { isHttpAddress, suggestScheme } from './http-address.ts';
 import { formatted, integer, nullable, optional, text } from './kind.ts';
 
@@ -80,7 +80,7 @@ export const follows = defineEndpoint({
 const nameRule = 'must be 3 to 18 letters, digits or underscores, without the suffix';
 
 export const nameKind = formatted(
-  fitting((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule, {
+  matching((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule, {
     minLength: 3,
     maxLength: 18,
     pattern: '^[a-zA-Z0-9_]+$',

@@ -50,7 +50,7 @@ export function patternOnUse(source: string, flags: string): () => RegExp {
 
 /**
  * The text on one line, safe for a terminal: escape sequences, control, bidirectional and zero-width characters are removed, a line break or
- * tab becomes a space, a lone surrogate U+FFFD, and a letter carries at most four marks. Idempotent. Source: conventions, "Output".
+ * tab becomes a space, a lone surrogate U+FFFD, and a letter carries at most four marks. Idempotent.
  */
 export function safeText(text: string): string {
   if (plain.test(text)) return text;

@@ -1,7 +1,7 @@
 import { Argument, Option } from 'commander';
 import { parseDuration } from '../api/duration.ts';
 import { flagName, local, type Param } from '../api/endpoint.ts';
-import { fitting } from '../api/formats.ts';
+import { matching } from '../api/formats.ts';
 import { boolean, describeKind, formatted, integer, itemOf, listOf, optional, parsed, text } from '../api/kind.ts';
 import { usageError } from '../errors.ts';
 
@@ -112,7 +112,7 @@ export const option = {
   count: (min: number, max: number, help: string) => local(optional(integer(min, max)), help),
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>
-    local(optional(formatted(fitting(fits, rule))), help, more),
+    local(optional(formatted(matching(fits, rule))), help, more),
   /** A path. */
   file: (help: string, more?: ParamSettings) => option.text(help, { valueName: 'file', ...more }),
   /** A text that `parse` reads; `rule` says what it must be. */

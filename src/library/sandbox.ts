@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration, parseTime } from '../api/duration.ts';
 import { checkWireNames, local } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
-import { fitting, layouts } from '../api/formats.ts';
+import { layouts, matching } from '../api/formats.ts';
 import { isOrigin, originForm } from '../api/http-address.ts';
 import { choice, formatted, integer, json, listOf, optional, text } from '../api/kind.ts';
 import { checkInput } from '../api/request.ts';
@@ -109,11 +109,11 @@ function checkTrade(trade: LiveTrade): void {
 const kinds = {
   port: integer(0, 65_535),
   seed: choice(['demo', 'empty']),
-  asOf: formatted(fitting((typed) => parseTime(typed) !== undefined, 'must be a time such as 2026-11-20T12:00:00Z')),
-  faults: listOf(formatted(fitting((typed) => parseFault(typed) !== undefined, faultForm))),
+  asOf: formatted(matching((typed) => parseTime(typed) !== undefined, 'must be a time such as 2026-11-20T12:00:00Z')),
+  faults: listOf(formatted(matching((typed) => parseFault(typed) !== undefined, faultForm))),
   serviceName: text({ minLength: 0 }),
   layout: choice(layouts),
-  cors: listOf(formatted(fitting(isOrigin, originForm))),
+  cors: listOf(formatted(matching(isOrigin, originForm))),
   wire: json({}, (wire) => (readOptionWire(wire) === undefined ? wireForm : undefined)),
 };
 

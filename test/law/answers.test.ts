@@ -5,14 +5,14 @@ import { type Db, openDb, type SqlParams } from '../../src/sandbox/db/store.ts';
 import { advanceClock, ensureWorld } from '../../src/sandbox/db/world.ts';
 import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
 import { keepTotals } from '../../src/sandbox/ledger/figures.ts';
-import { answerer } from '../../src/sandbox/serve/answer.ts';
+import { createService } from '../../src/sandbox/serve/answer.ts';
 import { temporaryFolder } from '../support/harness.ts';
 import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../support/large-world.ts';
 
 const authorization = 'Bearer sandbox-key-a';
 
 function asking(db: Db, now: () => number = () => largeNow) {
-  const answer = answerer({ db, now, wire: {} });
+  const answer = createService({ db, now, wire: {} });
   return async (target: string) => {
     const origin = 'http://localhost';
     const answered = await answer({ method: 'GET', origin, target, authorization, body: () => '' });

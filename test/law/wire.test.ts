@@ -11,7 +11,7 @@ import {
   inPath,
   inQuery,
   local,
-  openNames,
+  renamableParams,
   type WireNames,
 } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
@@ -24,7 +24,7 @@ import { some } from '../support/size.ts';
 const all: readonly Endpoint[] = endpoints;
 
 /** Every name that is not from the interface document, called otherwise. */
-const renamed: WireNames = Object.fromEntries(all.flatMap(openNames).map(({ id, key }) => [id, `other_${key}`]));
+const renamed: WireNames = Object.fromEntries(all.flatMap(renamableParams).map(({ id, key }) => [id, `other_${key}`]));
 
 function context(baseUrl: string, wire: WireNames): Record<string, string> {
   const folder = temporaryFolder();
@@ -75,7 +75,7 @@ test('without the map the renamed deployment does not hear the old names', async
   expect(await count(other.envA)).toBeGreaterThan(2);
   expect(await count(context(other.url, renamed))).toBe(2);
   for (const endpoint of all)
-    for (const { key, param } of openNames(endpoint)) {
+    for (const { key, param } of renamableParams(endpoint)) {
       const sent = encodeRequest(endpoint, { [key]: 'x' });
       const query = new URL(sent.path, 'http://x').searchParams;
       const heard = decodeRequest(endpoint, { path: {}, query, body: sent.body ?? {} }, renamed);
@@ -131,13 +131,13 @@ const raw = defineEndpoint({
 });
 const renamable: readonly Endpoint[] = [list, put, raw];
 
-test('what travels as query or body and is not from the interface document can be renamed', () => {
-  expect(openNames(list).map(({ id, key }) => [id, key])).toEqual([
+test('what isSent as query or body and is not from the interface document can be renamed', () => {
+  expect(renamableParams(list).map(({ id, key }) => [id, key])).toEqual([
     ['thing.list.limit', 'limit'],
     ['thing.list.sort', 'sort'],
   ]);
-  expect(openNames(put).map(({ id }) => id)).toEqual(['thing.put.limit', 'thing.put.note']);
-  expect(openNames(raw)).toEqual([]);
+  expect(renamableParams(put).map(({ id }) => id)).toEqual(['thing.put.limit', 'thing.put.note']);
+  expect(renamableParams(raw)).toEqual([]);
 });
 
 const form =

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { WireNames } from '../../src/api/endpoint.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
-import { answerer } from '../../src/sandbox/serve/answer.ts';
+import { createService } from '../../src/sandbox/serve/answer.ts';
 import { listen } from '../../src/sandbox/serve/serve.ts';
 import { copyDemo } from './demo.ts';
 import { temporaryFolder } from './harness.ts';
@@ -32,7 +32,7 @@ export async function serveSandbox({
   if (kind === 'demo') copyDemo(dbFile, now());
   const db = openDb(dbFile);
   ensureWorld(db, now(), kind);
-  const server = await listen(answerer({ db, now, wire }), 0);
+  const server = await listen(createService({ db, now, wire }), 0);
   onTestFinished(async () => {
     await server.close();
     db.close();

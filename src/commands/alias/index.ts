@@ -1,5 +1,5 @@
 import { local } from '../../api/endpoint.ts';
-import { fitting, identifierKind } from '../../api/formats.ts';
+import { identifierKind, matching } from '../../api/formats.ts';
 import { formatted } from '../../api/kind.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, showPlan } from '../../lib/output/confirm.ts';
@@ -74,7 +74,7 @@ export function addAlias(alias: Command): void {
 }
 
 const nameKind = formatted(
-  fitting(
+  matching(
     (text) => aliasPattern.test(withAt(text)),
     'must be a name such as @whale: letters, digits, dot, dash and underscore, 32 at most',
   ),

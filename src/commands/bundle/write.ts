@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { openNames, wireName } from '../../api/endpoint.ts';
+import { renamableParams, wireName } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { type FailedCommand, wrapInHar } from '../../calls/entry.ts';
 import { findHistory, isHistoryOff } from '../../calls/log.ts';
@@ -121,7 +121,7 @@ async function listWireNames(context: Context): Promise<Record<string, string>> 
   const { wire = {} } = (await context.config.service().catch(() => undefined)) ?? {};
   return Object.fromEntries(
     endpoints.flatMap((endpoint) =>
-      openNames(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
+      renamableParams(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
     ),
   );
 }

@@ -1,5 +1,5 @@
 import { checkWireNames, type InputOf, local } from '../../api/endpoint.ts';
-import { fitting, layouts } from '../../api/formats.ts';
+import { layouts, matching } from '../../api/formats.ts';
 import { checkBaseUrl } from '../../api/http-address.ts';
 import { defined, isObject } from '../../api/json.ts';
 import { checkValue, choice, formatted, json, nullable, optional, text } from '../../api/kind.ts';
@@ -29,12 +29,12 @@ import type { Command } from '../command.ts';
 const nameRule =
   'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';
 
-const nameKind = formatted(fitting((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule));
+const nameKind = formatted(matching((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule));
 const nameParam = local(nameKind, 'name of the context', { positional: true });
 
 const textOrNull = optional(nullable(text()));
 const lineOrNull = optional(
-  nullable(formatted(fitting((text) => /^[^\r\n]+$/.test(text), 'must be one line of text'))),
+  nullable(formatted(matching((text) => /^[^\r\n]+$/.test(text), 'must be one line of text'))),
 );
 const wireKind = json<Readonly<Record<string, string>>>(
   { type: 'object', additionalProperties: { type: 'string' } },

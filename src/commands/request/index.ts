@@ -1,5 +1,5 @@
 import { local } from '../../api/endpoint.ts';
-import { fitting } from '../../api/formats.ts';
+import { matching } from '../../api/formats.ts';
 import { formatted, listOf, openChoice, optional, text } from '../../api/kind.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
@@ -8,10 +8,10 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const methodKind = openChoice(
   methods,
-  fitting((typed) => methods.some((method) => method === typed.toUpperCase()), `must be one of ${methods.join(', ')}`),
+  matching((typed) => methods.some((method) => method === typed.toUpperCase()), `must be one of ${methods.join(', ')}`),
 );
 
-const pair = formatted(fitting((typed) => typed.indexOf('=') > 0, 'must be name=value, such as limit=10'));
+const pair = formatted(matching((typed) => typed.indexOf('=') > 0, 'must be name=value, such as limit=10'));
 
 export function addRequest(request: Command): void {
   request

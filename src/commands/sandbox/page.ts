@@ -12,7 +12,7 @@ import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
-import type { HeardRequest } from '../../sandbox/serve/serve.ts';
+import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 import { firstCurl, openServiceRoutes } from '../ui/service-routes.ts';
 import { openRequestActivity } from './request-activity.ts';
@@ -20,7 +20,7 @@ import type { Ready } from './served.ts';
 import { openWorldActivity, sendTestEvents } from './world-activity.ts';
 
 export interface SandboxPage extends ServedPage {
-  addRequest: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer) => void;
+  addRequest: (logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer) => void;
 }
 
 interface SandboxPageOptions extends Ready {

@@ -1,6 +1,6 @@
 import { parseDuration, parseRate, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
-import { chainKind, fitting, layouts } from '../../api/formats.ts';
+import { chainKind, layouts, matching } from '../../api/formats.ts';
 import { isOrigin, originForm } from '../../api/http-address.ts';
 import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
 import { db, option } from '../params.ts';
@@ -36,13 +36,15 @@ export const startParams = {
   chains: local(
     optional(
       listOf(
-        formatted(fitting((typed) => /^[a-z][a-z0-9-]{0,31}$/.test(typed), 'must be the name of a chain, such as bsc')),
+        formatted(
+          matching((typed) => /^[a-z][a-z0-9-]{0,31}$/.test(typed), 'must be the name of a chain, such as bsc'),
+        ),
       ),
     ),
     'more chains to accept, such as bsc',
   ),
   cors: local(
-    optional(listOf(formatted(fitting(isOrigin, originForm)))),
+    optional(listOf(formatted(matching(isOrigin, originForm)))),
     'allow browser requests from this origin, such as http://localhost:5173',
     { noCommaSplit: true, valueName: 'origin' },
   ),
@@ -60,7 +62,7 @@ export const importParams = {
   chain: local(optional(chainKind), 'chain of rows that name none'),
   preset: local(optional(choice(['hyperliquid-fills', 'pumpfun'])), 'known format, instead of --map'),
   map: local(
-    optional(listOf(formatted(fitting((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
+    optional(listOf(formatted(matching((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
     '<column>=<field>, such as value_in_usd=usd',
   ),
   rejects: option.file('write rejected rows to this file, as NDJSON'),

@@ -21,7 +21,7 @@ import type { LiveLog } from '../../pages/live-log.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
 import { sayWhose } from '../../sandbox/serve/request-log.ts';
-import type { HeardRequest } from '../../sandbox/serve/serve.ts';
+import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { readBearer } from '../../sandbox/service/handler.ts';
 
 interface RequestActivityOptions {
@@ -118,7 +118,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
   };
   return {
     source,
-    add: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer): void => {
+    add: (logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer): void => {
       count += 1;
       const { method, target, authorization, text } = heard;
       const row = makeRow(`${idStart}${count}`, logged);
@@ -169,7 +169,7 @@ function readBroken(thrown: unknown): undefined {
 
 interface Exchange {
   logged: LoggedRequest;
-  heard: HeardRequest;
+  heard: ReceivedRequest;
   answer: FaultyAnswer;
 }
 

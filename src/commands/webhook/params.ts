@@ -1,7 +1,7 @@
 import { isWalletAddress } from '../../api/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
-import { fitting, httpAddressKind } from '../../api/formats.ts';
+import { httpAddressKind, matching } from '../../api/formats.ts';
 import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
 import { eventTypes } from '../../api/webhook.ts';
 import { eventStatuses } from '../../webhooks/inbox.ts';
@@ -24,7 +24,7 @@ const targetParams = {
     valueName: 'url',
   }),
   route: local(
-    optional(listOf(formatted(fitting((typed) => readRoute(typed) !== undefined, routeForm)))),
+    optional(listOf(formatted(matching((typed) => readRoute(typed) !== undefined, routeForm)))),
     'forward some: KIND=URL (sotra help webhooks)',
   ),
 };

@@ -58,6 +58,18 @@ export function readTradeText(
   }
 
   const isPerpChain = chain === 'hyperliquid';
+  const readDirection = (): Trade['direction'] => {
+    const value = given.direction.toLowerCase();
+    if (value === '' || value === 'spot') return null;
+    if (!isPerpChain) return check('direction', undefined, 'empty: only hyperliquid has long and short', null);
+    return check('direction', value === 'long' || value === 'short' ? value : undefined, 'long or short', null);
+  };
+  const readLeverage = (isPerp: boolean): number => {
+    if (given.leverage === '') return 1;
+    const value = check('leverage', readPositive(given.leverage), 'a number above 0', 1);
+    return isPerp || value === 1 ? value : check('leverage', undefined, '1 without a direction', 1);
+  };
+
   const walletRule = chain === 'solana' ? 'a Solana address (base58 of 32 bytes)' : '0x and 40 hex digits';
   const trader = check('trader', readWallet(given.trader, chain), walletRule, '');
   const tokenRule = isPerpChain ? 'a coin of 1 to 32 visible characters' : walletRule;
@@ -65,7 +77,11 @@ export function readTradeText(
   const token = check('token', readToken(tokenText, chain), tokenRule, '');
   const side = check('side', readSide(given.side), 'buy or sell', 'buy');
   const amount = check('amount', readPositive(given.amount), 'a number above 0', 1);
-  const usd = readUsd();
+  const price = readNumber(given.priceUsd);
+  const usd =
+    given.usd === '' && price !== undefined
+      ? check('priceUsd', readNotNegative(String(price * amount)), 'a number of 0 or more', 0)
+      : check('usd', readNotNegative(given.usd), 'a number of 0 or more', 0);
   const atMs = check(
     'time',
     readTime(given.time),
@@ -73,29 +89,10 @@ export function readTradeText(
     0,
   );
   const direction = readDirection();
-  const leverage = readLeverage();
+  const leverage = readLeverage(direction !== null);
   const tx = given.tx === '' ? null : check('tx', readVisible(given.tx, 128), 'up to 128 visible characters', '');
   const orderId = given.orderId && check('orderId', readVisible(given.orderId, 64), 'up to 64 visible characters', '');
   const supply = given.supply && check('supply', readPositive(given.supply), 'a number above 0', 0);
-
-  function readUsd(): number {
-    const price = readNumber(given.priceUsd);
-    if (given.usd !== '' || price === undefined) {
-      return check('usd', readNotNegative(given.usd), 'a number of 0 or more', 0);
-    }
-    return check('priceUsd', readNotNegative(String(price * amount)), 'a number of 0 or more', 0);
-  }
-  function readDirection(): Trade['direction'] {
-    const value = given.direction.toLowerCase();
-    if (value === '' || value === 'spot') return null;
-    if (!isPerpChain) return check('direction', undefined, 'empty: only hyperliquid has long and short', null);
-    return check('direction', value === 'long' || value === 'short' ? value : undefined, 'long or short', null);
-  }
-  function readLeverage(): number {
-    if (given.leverage === '') return 1;
-    const value = check('leverage', readPositive(given.leverage), 'a number above 0', 1);
-    return direction === null && value !== 1 ? check('leverage', undefined, '1 without a direction', 1) : value;
-  }
 
   if (problems.length > 0) return { reason: problems.join('; ') };
   // Nothing of the key holds a tab: numbers, addresses, a time and visible text.

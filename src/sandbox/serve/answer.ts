@@ -8,6 +8,7 @@ import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
 import { refreshTotals } from '../ledger/figures.ts';
 import {
+  answerError,
   bodyTooLarge,
   cutQuery,
   type Handler,
@@ -18,7 +19,6 @@ import {
   type Partner,
   printable,
   readBearer,
-  refused,
   type SandboxCall,
   type ServedAnswer,
   ServiceRefusal,
@@ -36,7 +36,7 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
   ensureWorld(db, now(), 'demo');
   refreshTotals(db, storedNow(db, now()));
   keepSettings(db, { serviceName, layout });
-  const answer = answerer({ db, now, wire });
+  const answer = createService({ db, now, wire });
   return {
     send: async ({ method, url, headers, body = '' }) => {
       const { text, ...rest } = await answer({
@@ -53,7 +53,7 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
 }
 
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
-export function answerer({ db, now, wire }: ServiceOptions): (request: IncomingRequest) => Promise<ServedAnswer> {
+export function createService({ db, now, wire }: ServiceOptions): (request: IncomingRequest) => Promise<ServedAnswer> {
   const respond = async (request: IncomingRequest): Promise<ServedAnswer> => {
     const { target, authorization } = request;
     const { route, path } = await findRoute(request.method, cutQuery(target));
@@ -73,7 +73,7 @@ export function answerer({ db, now, wire }: ServiceOptions): (request: IncomingR
       ignored.size === 0 ? {} : { [ignoredHeader]: headerText([...ignored]) },
     );
   };
-  return (request) => respond(request).catch(refused);
+  return (request) => respond(request).catch(answerError);
 }
 
 /**

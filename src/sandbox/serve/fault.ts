@@ -67,7 +67,7 @@ export type FaultyAnswer = ServedAnswer & { cut?: 'half' | 'all'; fault?: string
  * Injects the first fault that is due for a request. With a status the request is not processed; a delayed, truncated or garbled one is;
  * a dropped one is processed every second time.
  */
-export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Promise<void>) {
+export function createFaultInjector(faults: readonly Fault[], sleep: (ms: number) => Promise<void>) {
   const random = randomFrom('faults');
   const counts = new WeakMap<Fault, number>();
   const isDue = (fault: Fault): boolean => {

@@ -9,18 +9,18 @@ import { ensureWorld } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
 import { refreshTotals } from '../ledger/figures.ts';
 import {
+  answerError,
   bodyTooLarge,
   type IncomingRequest,
   ignoredHeader,
   makeAnswer,
   maxBodyBytes,
   printable,
-  refused,
   type ServedAnswer,
   ServiceRefusal,
 } from '../service/handler.ts';
-import { allRoutes, answerer } from './answer.ts';
-import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
+import { allRoutes, createService } from './answer.ts';
+import { createFaultInjector, type Fault, type FaultyAnswer } from './fault.ts';
 
 export interface WorldOptions extends Settings {
   empty?: boolean | undefined;
@@ -53,7 +53,7 @@ export async function serve({ db, port, wire, faults, io, warn, control, ...list
   const sleep = (ms: number) => io.sleep(ms, stop.signal);
   // Loaded now: an update of the program may replace its files while this runs.
   await allRoutes();
-  const answer = answerer({ db, now: io.now, wire: readWireNames(wire) });
+  const answer = createService({ db, now: io.now, wire: readWireNames(wire) });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
     faulty: { faults, sleep },
     ...listening,
@@ -98,11 +98,11 @@ export interface ListenOptions {
   /** Origins whose pages may send requests; default: none. */
   cors?: readonly string[];
   /** Called after each answer, except to requests whose Host or Origin header is refused. */
-  onAnswered?: (request: HeardRequest, answer: FaultyAnswer, ms: number) => void;
+  onAnswered?: (request: ReceivedRequest, answer: FaultyAnswer, ms: number) => void;
 }
 
 /** A request as it came. */
-export interface HeardRequest extends IncomingRequest {
+export interface ReceivedRequest extends IncomingRequest {
   headers: IncomingHttpHeaders;
   /** Its body, if it was read to its end. */
   text?: string;
@@ -125,15 +125,15 @@ export async function listen(
       headers: { ...made.headers, ...pageHeaders(cors.find((each) => each === headers.origin) ?? cors[0] ?? '') },
     };
   };
-  const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
+  const injectFaults = faulty && createFaultInjector(faulty.faults, faulty.sleep);
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedMs = performance.now();
     const request = readRequest(incoming, cors);
-    if (request instanceof ServiceRefusal) return sendAnswer(refused(request), outgoing);
+    if (request instanceof ServiceRefusal) return sendAnswer(answerError(request), outgoing);
     const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
     const own = isOwn?.(request, incoming.headers) === true;
     const answering = own || injectFaults === undefined ? whole() : injectFaults(request, whole);
-    const made: FaultyAnswer = await answering.catch(refused);
+    const made: FaultyAnswer = await answering.catch(answerError);
     if (!own) onAnswered?.(request, made, performance.now() - startedMs);
     sendAnswer(made, outgoing);
   };
@@ -159,7 +159,7 @@ function pageHeaders(origin: string): Record<string, string> {
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
 /** The request, or why it is refused: Host header, target and Origin header must name this server or an origin of `cors`. */
-function readRequest(incoming: IncomingMessage, cors: readonly string[]): HeardRequest | ServiceRefusal {
+function readRequest(incoming: IncomingMessage, cors: readonly string[]): ReceivedRequest | ServiceRefusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
   if (!hostForm.test(host)) return new ServiceRefusal(400, 'Host header: not a host');
@@ -170,7 +170,7 @@ function readRequest(incoming: IncomingMessage, cors: readonly string[]): HeardR
   if (from !== origin && !cors.includes(from))
     return new ServiceRefusal(403, `Origin header: pages of ${printable(from)} may not ask; allow them with --cors`);
   let reading: Promise<string> | undefined;
-  const request: HeardRequest = {
+  const request: ReceivedRequest = {
     method,
     origin,
     target: url.replace(/^\w+:\/\/[^/?#]*/, ''),

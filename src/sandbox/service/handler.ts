@@ -108,11 +108,11 @@ export class ServiceRefusal extends Error {
 }
 
 /** The answer to an error: its own for a ServiceRefusal, 503 if another process wrote for too long, else 500. */
-export function refused(thrown: unknown): ServedAnswer {
+export function answerError(thrown: unknown): ServedAnswer {
   if (thrown instanceof ServiceRefusal)
     return makeAnswer(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
   if (isLocked(thrown))
-    return refused(new ServiceRefusal(503, 'another process is writing to the database', { 'retry-after': '1' }));
+    return answerError(new ServiceRefusal(503, 'another process is writing to the database', { 'retry-after': '1' }));
   const why = thrown instanceof Error ? thrown.message : thrown;
   return makeAnswer(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
 }

@@ -4,7 +4,7 @@ import { encodeBase58 } from '../../../src/api/address.ts';
 import { derivePublicKey } from '../../../src/keys/private-key.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../src/sandbox/db/world.ts';
-import { answerer } from '../../../src/sandbox/serve/answer.ts';
+import { createService } from '../../../src/sandbox/serve/answer.ts';
 import { contentsOf } from '../files.ts';
 import { run, type Script, type Seen, type Stub, stub, temporaryFolder } from '../harness.ts';
 
@@ -160,7 +160,7 @@ const files: Readonly<Record<string, string>> = {
 function healthyScript(): Script {
   const db = openDb(':memory:');
   ensureWorld(db, Date.now(), 'demo');
-  const answer = answerer({ db, now: () => Date.now(), wire: {} });
+  const answer = createService({ db, now: () => Date.now(), wire: {} });
   return async ({ method, url, headers, body }, response) => {
     const text = url.startsWith('/v1/swap-comments') && method === 'POST' ? takenComment(body) : undefined;
     const authorization = 'Bearer sandbox-key-a';

@@ -3,7 +3,7 @@ import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../../src/sandbox/db/world.ts';
 import { addTrades } from '../../../../src/sandbox/ledger/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
-import { answerer } from '../../../../src/sandbox/serve/answer.ts';
+import { createService } from '../../../../src/sandbox/serve/answer.ts';
 import { fc } from '../../../support/draw.ts';
 
 const trader = `0x${'1'.repeat(40)}`;
@@ -33,7 +33,7 @@ interface Page {
 function makeWorld() {
   const db = openDb(':memory:');
   ensureWorld(db, startMs, 'empty');
-  const answer = answerer({ db, now: () => startMs + 86_400_000, wire: {} });
+  const answer = createService({ db, now: () => startMs + 86_400_000, wire: {} });
   let [atMs, count] = [startMs, 0];
   const add = (buys: readonly Buy[]): string[] => {
     const trades = buys.map(({ token, waitMs }): Trade => {
