@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'undici';
 import { type ClientConfig, sendRequest } from '../src/client/client.ts';
-import { hideKeyInAnswers } from '../src/client/hide-key.ts';
 import { createNetwork } from '../src/client/network.ts';
-import { secretHider } from '../src/client/secrets.ts';
+import { hideKeyInAnswers, secretHider } from '../src/client/secrets.ts';
 import { usualLimits } from '../src/client/transport.ts';
 import { report } from './measure/row.ts';
 

@@ -3,8 +3,7 @@ import type { GlobalOptions } from './commands/options.ts';
 import { createServiceClient, type ServiceClient } from './commands/service-client.ts';
 import { type Config, openConfig } from './lib/config/config.ts';
 import type { Service } from './lib/config/settings.ts';
-import type { Io } from './lib/io.ts';
-import { lazy } from './lib/lazy.ts';
+import { type Io, lazy } from './lib/io.ts';
 import type { AnyView } from './lib/output/view.ts';
 
 /** What a command may use; one for each command line. */

@@ -1,6 +1,6 @@
 // A program of its own: a keychain that never answers blocks the thread that asks it.
 import { text } from 'node:stream/consumers';
-import { absentCode, notInstalledCode } from './lib/config/keychain-tool.ts';
+import { absentCode, notInstalledCode } from './lib/config/keychain.ts';
 
 /** The part of @napi-rs/keyring in use; the package is optional, so its types may be absent. */
 interface Keyring {

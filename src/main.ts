@@ -98,7 +98,7 @@ function isForeground(): boolean {
 }
 
 async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
-  const { askLine } = await import('./lib/output/ask-line.ts');
+  const { askLine } = await import('./lib/output/confirm.ts');
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 

@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
 import { programOptions } from '../../src/commands/options.ts';
 import { listChoices } from '../../src/commands/read-input.ts';
-import { formats } from '../../src/lib/output/result.ts';
+import { formats } from '../../src/lib/output/view.ts';
 import type { CommandFacts } from '../commands.ts';
 
 type Field = CommandFacts['fields'][number];

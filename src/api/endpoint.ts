@@ -41,7 +41,10 @@ export interface Param<Value = unknown> {
 
 export type Params = Readonly<Record<string, Param>>;
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+/** The methods of the service's endpoints. */
+export const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+
+type Method = (typeof methods)[number];
 
 /** A schema of zod by what its type is read from: the declarations of the package cannot name zod, which it does not bring. */
 interface AnswerSchema<Answer = unknown> {

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
 import type { Service } from '../lib/config/settings.ts';
 import { makeFolder, readStateFile, writeStateFile } from '../lib/files/durable-file.ts';
-import { lazy } from '../lib/lazy.ts';
+import { lazy } from '../lib/io.ts';
 import { findHistory, isHistoryOff } from './log.ts';
 
 /** Names that may be typed for an identifier, and their meanings. */

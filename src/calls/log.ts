@@ -1,7 +1,7 @@
 import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SotraError } from '../errors.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
+import { dataDirectory } from '../lib/config/config.ts';
 import { readEnv } from '../lib/config/settings.ts';
 import { makeFolder, writeStateFile } from '../lib/files/durable-file.ts';
 import type { Io } from '../lib/io.ts';
@@ -30,7 +30,7 @@ export function appendLine(folder: string, line: LogEntry | FailedCommand): bool
 
 /** Puts the full file aside, unless another process does. Errors: those of the file system; `local-file`. */
 export async function rotateLog(folder: string): Promise<void> {
-  const { takeLock } = await import('../lib/files/lock.ts');
+  const { takeLock } = await import('../lib/files/database.ts');
   const [newest, second, oldest] = logFiles.map((name) => join(folder, name)) as [string, string, string];
   let release: () => void;
   try {

@@ -1,10 +1,9 @@
-import { type WireNames, wireName } from '../api/endpoint.ts';
+import { methods, type WireNames, wireName } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { describeKind, itemOf } from '../api/kind.ts';
 import { matchEndpoint } from '../api/match-endpoint.ts';
 import { shellLine } from '../client/shell.ts';
 import { usageError } from '../errors.ts';
-import { sentMethods } from '../lib/logged-request.ts';
 import type { ActivityDetail, ActivityRow, RequestField, RequestForm, ShownMessage } from '../pages/activity.ts';
 import type { LogEntry } from './entry.ts';
 import { readPath } from './read-log.ts';
@@ -48,8 +47,8 @@ export function showExchange(exchange: Exchange): ActivityDetail {
 
 /** The target of a request that a page asks to send. Errors: `usage`. */
 export function checkSent(method: unknown, target: unknown): string {
-  if (!sentMethods.includes(String(method)))
-    throw usageError(`method ${method}: must be one of ${sentMethods.join(', ')}`);
+  if (!methods.some((each) => each === method))
+    throw usageError(`method ${method}: must be one of ${methods.join(', ')}`);
   if (!String(target).startsWith('/') || !URL.canParse(`http://localhost${target}`))
     throw usageError(`path ${target}: must begin with / and be percent-encoded`);
   return String(target);

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
 import { formatAge } from '../lib/output/format.ts';
-import type { Result } from '../lib/output/result.ts';
+import type { Result } from '../lib/output/view.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
 import { type Explanation, explainCommand, explainEntry, type Surroundings } from './explain.ts';
 import { findHistory } from './log.ts';

@@ -1,11 +1,13 @@
+import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../api/endpoint.ts';
 import { BoundsError, isObject, parseJson } from '../api/json.ts';
+import { findMismatch } from '../api/mismatch.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { SotraError } from '../errors.ts';
 import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
-import type { HideInAnswer } from './hide-key.ts';
 import type { Hints } from './hints.ts';
 import { computeRetryDelay, type Failure, isUnsent, type Turn } from './retry.ts';
+import type { HideInAnswer } from './secrets.ts';
 import type { HttpRequest, HttpResponse, TimeLimits, Transport } from './transport.ts';
 
 export interface ClientConfig extends TimeLimits {
@@ -262,4 +264,28 @@ function refuseManyRows(data: unknown): void {
 function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {
   const attempts = failed.length;
   return Object.assign(error, { attempts }, attempts > 1 && { details: { attempts: failed } });
+}
+
+/**
+ * The answer of one endpoint, compared with its schema. Errors: those of `callEndpoint`; `contract` for a wrong shape if strict (else a warning
+ * that names the path).
+ */
+export async function callAndCheck<P extends Params, Answer>(
+  endpoint: Endpoint<string, P, Answer>,
+  input: InputOf<P>,
+  config: ClientConfig & { strict: boolean },
+  change?: RequestChange,
+): Promise<CallAnswer<Answer>> {
+  // The schema is loaded while the service answers.
+  const [answer, schema] = await Promise.all([
+    callEndpoint<P, Answer>(endpoint, input, config, change),
+    endpoint.answer(),
+  ]);
+  const mismatch = answer.isEmpty ? undefined : findMismatch(schema as z.ZodType, answer.data, config.strict);
+  if (mismatch === undefined) return answer;
+  const message = `${endpoint.method} ${endpoint.path} answered with ${mismatch}`;
+  const { status, requestId } = answer;
+  if (config.strict) throw new SotraError('contract', message, { status, requestId });
+  config.warn?.(message);
+  return answer;
 }

@@ -7,9 +7,9 @@ import { SotraError, usageError } from '../errors.ts';
 import { type ClientConfig, callEndpoint } from './client.ts';
 import { endpointTable, type TableRow } from './endpoint-table.ts';
 import { createFetchTransport, type Fetch, sleep } from './fetch.ts';
-import { keyHider } from './hide-key.ts';
 import { identifyItem, walkPages } from './paginate.ts';
 import { callPolicy } from './retry.ts';
+import { keyHider } from './secrets.ts';
 import { maxTimerMs, usualLimits } from './transport.ts';
 
 export type { TextFields, TextForm } from '../api/signed-text.ts';

@@ -2,16 +2,20 @@ import { promisify } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { isHttpAddress, isLoopback } from '../api/http-address.ts';
 import { SotraError, usageError } from '../errors.ts';
+import type { Env, Io } from '../lib/io.ts';
 import { cutFailure, NetworkFailure, pickHeader, readFailure, readProxyFailure } from './failures.ts';
 import { type HttpRequest, type HttpResponse, type Limits, maxTimerMs, type Transport } from './transport.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /**
  * A transport over real sockets, keeping connections alive until `close`; through a proxy if HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
- * but never for loopback addresses. Errors: `usage` for a proxy that cannot be used, once one is needed.
+ * but never for loopback addresses. In a test, its replacement. Errors: `usage` for a proxy that cannot be used, once one is needed.
  */
-export async function createNetwork({ now, env }: { now: () => number; env: Env }): Promise<Transport> {
+export async function createNetwork({
+  now,
+  env,
+  transport,
+}: Pick<Io, 'now' | 'env' | 'transport'>): Promise<Transport> {
+  if (transport !== undefined) return transport;
   const { Agent, EnvHttpProxyAgent } = await import('undici');
   const direct = new Agent({ connections: 8 });
   let proxied: Dispatcher | undefined;

@@ -3,8 +3,7 @@ import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { moreHint, walkPages } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import type { Result } from '../lib/output/result.ts';
-import type { AnyView } from '../lib/output/view.ts';
+import type { AnyView, Result } from '../lib/output/view.ts';
 import type { GlobalOptions } from './options.ts';
 
 export interface EndpointSettings<P extends Params, L extends Params, Answer = never> {

@@ -2,8 +2,7 @@ import { Command as CommanderCommand, type ErrorOptions, type HelpContext, type 
 import { type Endpoint, type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
 import type { Context } from '../context.ts';
 import type { Io } from '../lib/io.ts';
-import type { Result } from '../lib/output/result.ts';
-import type { AnyView } from '../lib/output/view.ts';
+import type { AnyView, Result } from '../lib/output/view.ts';
 import { formatDetails, nameLine } from './help-format.ts';
 import { requestOptions, type SharedOption, sharedOption } from './options.ts';
 import { createOptions, ParamArgument } from './params.ts';

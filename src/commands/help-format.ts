@@ -1,6 +1,6 @@
 import type { Command, HelpConfiguration, Option } from 'commander';
 import type { Example } from '../api/endpoint.ts';
-import { wrapWords } from '../lib/wrap.ts';
+import { wrapWords } from '../lib/output/messages.ts';
 import { programOptions, type SharedOption, sharedOption } from './options.ts';
 
 const maxWidth = 100;

@@ -1,7 +1,7 @@
 import { nearest } from '../api/nearest.ts';
 import { command as line, shellLine, shellWord } from '../client/shell.ts';
 import { type SotraError, usageError } from '../errors.ts';
-import { formats } from '../lib/output/result.ts';
+import { formats } from '../lib/output/view.ts';
 import type { Command } from './command.ts';
 import { nameLine } from './help-format.ts';
 import { ParamOption } from './params.ts';

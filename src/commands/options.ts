@@ -3,7 +3,7 @@ import { dayMs, parseDuration, parseRate, type Rate } from '../api/duration.ts';
 import { nearest } from '../api/nearest.ts';
 import { usualLimits } from '../client/transport.ts';
 import { usageError } from '../errors.ts';
-import { type Format, formats } from '../lib/output/result.ts';
+import { type Format, formats } from '../lib/output/view.ts';
 import { once, splitList } from './params.ts';
 
 /** The options of the program, which work anywhere on the line. */

@@ -5,7 +5,7 @@ import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts'
 import { nearest } from '../api/nearest.ts';
 import type { KnownNames } from '../calls/known-names.ts';
 import { missingInputs, usageError } from '../errors.ts';
-import { lazy } from '../lib/lazy.ts';
+import { lazy } from '../lib/io.ts';
 import { requireAlias } from './find-alias.ts';
 import { identifies, labelOf, showTyped, splitList } from './params.ts';
 

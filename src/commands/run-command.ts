@@ -17,8 +17,7 @@ import {
 import { ClosedPipe } from '../lib/io.ts';
 import type { JqFilter } from '../lib/output/json.ts';
 import { checkColumns, printResult } from '../lib/output/print.ts';
-import type { Result } from '../lib/output/result.ts';
-import { type AnyView, onEachBatch } from '../lib/output/view.ts';
+import { type AnyView, onEachBatch, type Result } from '../lib/output/view.ts';
 import type { Command, Handler } from './command.ts';
 import { readOptions } from './options.ts';
 import { labelOf } from './params.ts';

@@ -1,25 +1,23 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
-import { callAndCheck } from '../client/check-answer.ts';
 import {
   buildRequest,
   type CallAnswer,
   type CallEvent,
   type ClientConfig,
+  callAndCheck,
   type RequestChange,
   sendRequest,
 } from '../client/client.ts';
-import { hideKeyInAnswers } from '../client/hide-key.ts';
 import { hints } from '../client/hints.ts';
+import { createNetwork } from '../client/network.ts';
 import { callPolicy, createRate } from '../client/retry.ts';
-import { secretHider } from '../client/secrets.ts';
+import { hideKeyInAnswers, secretHider } from '../client/secrets.ts';
 import { type HttpRequest, type Transport, usualLimits } from '../client/transport.ts';
 import { isExplained, SotraError } from '../errors.ts';
-import type { Config } from '../lib/config/config.ts';
+import { type Config, sandboxFile } from '../lib/config/config.ts';
 import { describeKey, keyMissing, type Service, servedSandboxUrl } from '../lib/config/settings.ts';
-import type { Io } from '../lib/io.ts';
-import { lazy } from '../lib/lazy.ts';
-import { openTransport } from '../lib/transport.ts';
+import { type Io, lazy } from '../lib/io.ts';
 import type { GlobalOptions } from './options.ts';
 
 type WaitEvent = Extract<CallEvent, { kind: 'wait' }>;
@@ -161,6 +159,12 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     },
   };
   return client;
+}
+
+/** The network, or the sandbox inside this process. */
+async function openTransport(io: Io, { kind, wire, serviceName, layout }: Service): Promise<Transport> {
+  if (io.transport !== undefined || kind !== 'sandbox') return createNetwork(io);
+  return io.openSandbox({ file: sandboxFile(io), now: io.now, wire, serviceName, layout });
 }
 
 /** Made once per command: each compiles a pattern of the key. */

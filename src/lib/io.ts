@@ -123,3 +123,19 @@ export const secretVariables: readonly string[] = ['SOTRA_API_KEY'];
 export function childEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secretVariables.includes(name.toUpperCase())));
 }
+
+/** A value that is made when it is first asked for. */
+export interface Lazy<T> {
+  (): Promise<T>;
+  /** Whether it was asked for. */
+  started: () => boolean;
+}
+
+export function lazy<T>(make: () => Promise<T>): Lazy<T> {
+  let made: Promise<T> | undefined;
+  const get = () => {
+    made ??= make();
+    return made;
+  };
+  return Object.assign(get, { started: () => made !== undefined });
+}

@@ -4,13 +4,13 @@ import { findSeparator, readColumns, readTable, type TableRow } from '../lib/fil
 import {
   type FileBytes,
   openTextFile,
+  quotedColumns,
   readBlocks,
   readItems,
   readLines,
   splitLines,
   type TextFile,
 } from '../lib/files/text-file.ts';
-import { quotedColumns } from '../lib/quoted.ts';
 import { readAddress } from './address.ts';
 import { type HashedLines, hashEvmLines, unpackLines } from './address-lines.ts';
 

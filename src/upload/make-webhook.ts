@@ -1,8 +1,7 @@
 import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
-import { hidden } from '../client/hide-key.ts';
-import { hideUrlSecrets } from '../client/secrets.ts';
+import { hidden, hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, SotraError, toSotraError } from '../errors.ts';

@@ -3,7 +3,7 @@ import { addAddresses, chunkSize, register } from '../api/webhook.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
-import type { Result } from '../lib/output/result.ts';
+import type { Result } from '../lib/output/view.ts';
 import { type AddressLines, chunksOf, toJson, unpackLines } from './address-lines.ts';
 import { makeWebhook } from './make-webhook.ts';
 import type { AddressList } from './read-addresses.ts';

@@ -19,9 +19,9 @@ import { tryParseJson } from '../api/json.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
+import { dataDirectory } from '../lib/config/config.ts';
+import { takeLock } from '../lib/files/database.ts';
 import { makeFolder, openStateFile, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
-import { takeLock } from '../lib/files/lock.ts';
 import { compareLines, packLines } from './address-lines.ts';
 import type { AddressList } from './read-addresses.ts';
 

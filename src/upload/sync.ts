@@ -7,7 +7,7 @@ import { SotraError, usageError } from '../errors.ts';
 import { replaceFile } from '../lib/files/durable-file.ts';
 import { confirm } from '../lib/output/confirm.ts';
 import { counted } from '../lib/output/format.ts';
-import type { Result } from '../lib/output/result.ts';
+import type { Result } from '../lib/output/view.ts';
 import { deleteWebhook, listWebhooksFor, yieldToTwin } from './make-webhook.ts';
 import { describeSecret, handOverSecret } from './secrets.ts';
 import { previewNext, sendAddresses } from './send.ts';

@@ -2,7 +2,7 @@ import { chunkSize } from '../api/webhook.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
-import type { Result } from '../lib/output/result.ts';
+import type { Result } from '../lib/output/view.ts';
 import { listWebhooks, refuseSecond } from './make-webhook.ts';
 import { readAddresses } from './read-addresses.ts';
 import { checkSecretFile, describeSecret, findSecret, handOverSecret, readSecretFile } from './secrets.ts';

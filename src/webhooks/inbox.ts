@@ -1,6 +1,5 @@
 import { dayMs } from '../api/duration.ts';
-import type { Forward, Retry } from '../lib/forward.ts';
-import type { OutboxPolicy } from '../lib/outbox.ts';
+import type { Forward, OutboxPolicy, Retry } from '../lib/outbox.ts';
 import type { PostOutcome } from '../lib/post-delivery.ts';
 import type { EventSummary } from './events.ts';
 

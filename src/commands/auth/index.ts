@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import type { KeyStore, Service } from '../../lib/config/settings.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 import { type AuthStatus, checkRequest, describeStatus, logIn, logOut } from './login.ts';

@@ -19,7 +19,7 @@ import {
   type StoredSettings,
 } from '../../lib/config/settings.ts';
 import { confirm, mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { checkName } from '../context/index.ts';
 
 /** A cheap request that shows whether a service answers and accepts the key. */

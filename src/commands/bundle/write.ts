@@ -5,15 +5,14 @@ import { parseJson } from '../../api/json.ts';
 import { type FailedCommand, wrapInHar } from '../../calls/entry.ts';
 import { findHistory, isHistoryOff } from '../../calls/log.ts';
 import { type NumberedEntry, readLog, summarizeCall } from '../../calls/read-log.ts';
-import { keyHider } from '../../client/hide-key.ts';
-import { hideSecrets, hideUrlSecrets } from '../../client/secrets.ts';
+import { hideSecrets, hideUrlSecrets, keyHider } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
-import { dataDirectory } from '../../lib/config/directories.ts';
+import { dataDirectory } from '../../lib/config/config.ts';
 import { readEnv, type StoredContext } from '../../lib/config/settings.ts';
 import { readStateFile, replaceFile, requireFolder } from '../../lib/files/durable-file.ts';
 import { confirmReplace, showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { diagnose } from '../doctor/checks.ts';
 
 const maxCommands = 20;

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { type ErrorCode, orUndefined, SotraError, usageError, writeMessage } from '../../errors.ts';
 import { keySources } from '../../keys/open-key.ts';
 import { confirm } from '../../lib/output/confirm.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { chooseSwap } from './find-swap.ts';
 import { describePreview, previewText, showPreviews, warnOfText } from './preview.ts';
 import {

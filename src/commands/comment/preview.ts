@@ -3,9 +3,8 @@ import { formatCodePoint, showUnseen, unseenIn } from '../../api/safe-text.ts';
 import { maxCommentCharacters, signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
 import type { Sink } from '../../lib/io.ts';
-import type { Result } from '../../lib/output/result.ts';
 import { breakText } from '../../lib/output/text-width.ts';
-import { inSlices } from '../../lib/output/view.ts';
+import { inSlices, type Result } from '../../lib/output/view.ts';
 import { preview as view } from './view.ts';
 
 /** A text to be signed, with warnings about its comment. */

@@ -9,8 +9,7 @@ import { writeSecretFile } from '../../keys/keystore.ts';
 import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { confirmReplace, mayAsk } from '../../lib/output/confirm.ts';
-import type { Result } from '../../lib/output/result.ts';
-import { inSlices } from '../../lib/output/view.ts';
+import { inSlices, type Result } from '../../lib/output/view.ts';
 import type { PageInput } from '../../pages/serve.ts';
 import { showPreviews, warnOfText } from './preview.ts';
 import {

@@ -21,8 +21,7 @@ import {
 } from '../../lib/config/settings.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
-import type { Result } from '../../lib/output/result.ts';
-import type { View } from '../../lib/output/view.ts';
+import type { Result, View } from '../../lib/output/view.ts';
 import { readNatsAddress } from '../../webhooks/nats/address.ts';
 import type { Command } from '../command.ts';
 

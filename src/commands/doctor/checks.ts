@@ -2,15 +2,15 @@ import { existsSync, statSync } from 'node:fs';
 import { buildRequest } from '../../client/client.ts';
 import { NetworkFailure, sendError } from '../../client/failures.ts';
 import { hints, versionHint } from '../../client/hints.ts';
+import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
-import { sandboxFile } from '../../lib/config/directories.ts';
+import { sandboxFile } from '../../lib/config/config.ts';
 import { describeKey, readEnv, type Service } from '../../lib/config/settings.ts';
 import { platformRules } from '../../lib/io.ts';
 import { counted } from '../../lib/output/format.ts';
-import type { Result } from '../../lib/output/result.ts';
-import { openNetwork } from '../../lib/transport.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { checkRequest } from '../auth/login.ts';
 
 const checkNames = ['node', 'settings', 'service', 'key', 'reach', 'tls', 'clock', 'sandbox'] as const;
@@ -128,7 +128,7 @@ interface ServiceAnswer {
 const maxWaitMs = 10_000;
 
 async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
-  const transport = await openNetwork(io);
+  const transport = await createNetwork(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
   const config = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
   const started = io.now();

@@ -7,14 +7,14 @@ import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';
-import { dataDirectory } from '../../lib/config/directories.ts';
+import { dataDirectory } from '../../lib/config/config.ts';
 import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
 import { type FileBytes, maxLineBytes, openTextFile, readItems, readLines } from '../../lib/files/text-file.ts';
 import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 
 interface BulkInput {
   file: string;

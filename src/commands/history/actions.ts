@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import { indentJson } from '../../lib/output/json.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 
 /** A call with headers and bodies; a body that is JSON as data. */
 export function showCall(call: NumberedEntry) {

@@ -20,7 +20,7 @@ import { makeSigner } from '../../keys/signer.ts';
 import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { confirm, confirmReplace, showPlan } from '../../lib/output/confirm.ts';
 import { safeJson } from '../../lib/output/json.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 
 interface GenerateInput {
   name: string;

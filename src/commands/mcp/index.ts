@@ -1,7 +1,7 @@
 import type { InputOf } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
 import { column, listView } from '../../lib/output/columns.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';

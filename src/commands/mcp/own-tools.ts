@@ -94,7 +94,7 @@ export const verifyTool = (secretFiles: readonly string[]): Tool => ({
       throw usageError('uid is required: no --secret-file is given', 'webhook_list shows the webhooks.');
     const secrets =
       uid === undefined
-        ? await (await import('../../lib/files/secret-file.ts')).readOwnSecrets(secretFiles, context)
+        ? await (await import('../../lib/files/source.ts')).readOwnSecrets(secretFiles, context)
         : [await webhookSecret(uid, context)];
     const { verifyDelivery } = await import('../../webhooks/verify.ts');
     const tolerance = { nowMs: context.io.now(), toleranceMs: undefined };

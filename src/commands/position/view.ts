@@ -7,11 +7,11 @@ import type { Card } from '../../api/position-answers.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Input } from '../../lib/files/source.ts';
+import { written } from '../../lib/files/text-file.ts';
 import { column, listView, recordView } from '../../lib/output/columns.ts';
 import { pnl, shortAddress } from '../../lib/output/format.ts';
 import { cardBlocks, cardColumns } from '../../lib/output/trade-cards.ts';
 import type { AnyView, BarChart, Column } from '../../lib/output/view.ts';
-import { written } from '../../lib/quoted.ts';
 import { option } from '../params.ts';
 
 /** Parameters of commands that print positions. */

@@ -11,8 +11,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { decodeText, openBytes } from '../../lib/files/source.ts';
 import { confirm } from '../../lib/output/confirm.ts';
-import type { Result } from '../../lib/output/result.ts';
-import { collectItems, rawItems } from '../../lib/output/view.ts';
+import { collectItems, type Result, rawItems } from '../../lib/output/view.ts';
 import { splitPair } from '../params.ts';
 
 interface RequestInput {

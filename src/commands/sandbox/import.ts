@@ -5,7 +5,7 @@ import { openOutput, openSource } from '../../lib/files/source.ts';
 import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { type Progress, showProgress } from '../../lib/output/progress.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { moreChains, sandboxNow } from '../../sandbox/db/settings.ts';
 import { importTrades } from '../../sandbox/ledger/import-trades.ts';
 import { readTrades } from '../../sandbox/ledger/read-trades.ts';

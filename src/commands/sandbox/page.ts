@@ -1,17 +1,17 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
+import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage } from '../../errors.ts';
-import { sandboxFile } from '../../lib/config/directories.ts';
+import { sandboxFile } from '../../lib/config/config.ts';
 import { resolveService } from '../../lib/config/settings.ts';
-import type { LoggedRequest } from '../../lib/logged-request.ts';
-import { openNetwork } from '../../lib/transport.ts';
 import { createActivityApp } from '../../pages/activity-app.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
+import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 import { firstCurl, openServiceRoutes } from '../ui/service-routes.ts';
@@ -36,7 +36,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
-  const http = await openNetwork({ ...io, env: {} });
+  const http = await createNetwork({ ...io, env: {} });
   // Requests with the token are not logged and get no faults: the page shows only the requests of users.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>

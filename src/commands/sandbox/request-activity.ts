@@ -8,7 +8,6 @@ import { NetworkFailure } from '../../client/failures.ts';
 import { secretHider } from '../../client/secrets.ts';
 import { type Transport, usualLimits } from '../../client/transport.ts';
 import { usageError } from '../../errors.ts';
-import type { LoggedRequest } from '../../lib/logged-request.ts';
 import {
   type ActivityRow,
   type ActivitySource,
@@ -20,6 +19,7 @@ import {
 import type { LiveLog } from '../../pages/live-log.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
+import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import { sayWhose } from '../../sandbox/serve/request-log.ts';
 import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { readBearer } from '../../sandbox/service/handler.ts';

@@ -2,16 +2,16 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
+import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
 import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { dataDirectory } from '../../lib/config/directories.ts';
+import { dataDirectory } from '../../lib/config/config.ts';
 import { readStateFile } from '../../lib/files/durable-file.ts';
-import type { LoggedRequest } from '../../lib/logged-request.ts';
-import type { Result } from '../../lib/output/result.ts';
-import { openNetwork } from '../../lib/transport.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { fitsRequest, parseExpected } from '../../sandbox/serve/fault.ts';
+import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import { maxLogged } from '../../sandbox/serve/request-log.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 import type { LogInput } from './params.ts';
@@ -73,7 +73,7 @@ export async function askServed(
   method: 'GET' | 'POST',
   path: string,
 ): Promise<unknown> {
-  const transport = await openNetwork({ ...io, env: {} });
+  const transport = await createNetwork({ ...io, env: {} });
   const { timeoutMs } = options;
   try {
     const { status, text } = await transport.send(

@@ -1,12 +1,12 @@
 import type { Chain } from '../../api/chain.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, stopExitCode } from '../../errors.ts';
-import { sandboxFile } from '../../lib/config/directories.ts';
+import { sandboxFile } from '../../lib/config/config.ts';
 import type { Io } from '../../lib/io.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';

@@ -1,9 +1,9 @@
 import { dayMs } from '../../api/duration.ts';
-import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { column, listView, recordView } from '../../lib/output/columns.ts';
 import { formatCount, pathCell } from '../../lib/output/format.ts';
 import type { ImportReport } from '../../sandbox/ledger/import-trades.ts';
 import type { MadeTrade } from '../../sandbox/ledger/trade.ts';
+import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import type { Ready } from './served.ts';
 
 export const logView = listView<LoggedRequest>(

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { untilAborted } from '../../lib/io.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import type { PageInput } from '../../pages/serve.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';

@@ -12,8 +12,7 @@ import { argumentWord, flagWords, shellLine, shellWord } from '../../client/shel
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Service } from '../../lib/config/settings.ts';
-import { chooseSide, readCell } from '../../lib/output/cells.ts';
-import { formatUsd } from '../../lib/output/format.ts';
+import { chooseSide, formatUsd, readCell } from '../../lib/output/format.ts';
 import { type AnyView, type Block, type CellText, cellValue, listBlocks, listRows } from '../../lib/output/view.ts';
 import type { CallOutcome, ServedCell, ServedTable } from '../../pages/activity.ts';
 import type { LiveLog } from '../../pages/live-log.ts';

@@ -2,7 +2,7 @@ import { deliveryRequest } from '../../client/preview.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import type { Result } from '../../lib/output/result.ts';
+import type { Result } from '../../lib/output/view.ts';
 import type { PostOutcome } from '../../lib/post-delivery.ts';
 import { forward, forwardedHeaders } from '../../webhooks/forward.ts';
 import type { Delivery, DeliveryQuery, Inbox, StoredDelivery } from '../../webhooks/inbox.ts';

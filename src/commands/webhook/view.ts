@@ -1,5 +1,5 @@
 import type { Validation, Webhook } from '../../api/webhook-answers.ts';
-import type { Forward, Retry } from '../../lib/forward.ts';
+import type { Forward, Retry } from '../../lib/outbox.ts';
 import { column, listView, recordView } from '../../lib/output/columns.ts';
 import { formatAge, formatTime } from '../../lib/output/format.ts';
 import type { View } from '../../lib/output/view.ts';

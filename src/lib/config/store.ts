@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { layouts } from '../../api/formats.ts';
 import { byName, isObject, parseJson } from '../../api/json.ts';
 import { readMessage, SotraError } from '../../errors.ts';
+import { type LockIo, withLock } from '../files/database.ts';
 import { makeFolder, readStateBytes, removeOldDrafts, syncFolder } from '../files/durable-file.ts';
-import { type LockIo, withLock } from '../files/lock.ts';
 import { decodeText } from '../files/source.ts';
 
 /** The layout of the file; default: this one. */

@@ -1,6 +1,8 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseJson } from '../../api/json.ts';
+import { readMessage, SotraError } from '../../errors.ts';
+import type { Io } from '../io.ts';
 import { makeFolder, refuseOther } from './durable-file.ts';
 import { type Connection, connect, type SqlParams, type SqlRow, type SqlValue } from './sqlite.ts';
 
@@ -82,7 +84,7 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
  * same mode. An existing file is not opened: closing it would drop the locks of other connections of this process, and the next one to close
  * would remove the log.
  */
-export function makeDatabaseFile(file: string): void {
+function makeDatabaseFile(file: string): void {
   makeFolder(dirname(file));
   try {
     closeSync(openSync(file, 'wx', 0o600));
@@ -198,4 +200,105 @@ function wrap(opened: Connection, file: string): Db {
       statements.clear();
     },
   };
+}
+
+/** Runs a change in the next transaction; resolves with its result once that is committed. */
+export type Commit = <T>(change: () => T) => Promise<T>;
+
+/** The most changes of one transaction, so that nothing else waits for long. */
+const maxChanges = 256;
+
+interface Pending {
+  run: () => unknown;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Commits changes that come together in one transaction: they share its sync to disk. If the transaction fails, each of its changes is
+ * rejected with that error and none is stored. `onCommit` is called after each commit, before those who wait for it.
+ */
+export function groupCommits(db: Db, onCommit: () => void = () => undefined): Commit {
+  let waiting: Pending[] = [];
+  let isScheduled = false;
+  const commitNext = (): void => {
+    const changes = waiting.slice(0, maxChanges);
+    waiting = waiting.slice(changes.length);
+    isScheduled = waiting.length > 0;
+    if (isScheduled) setImmediate(commitNext);
+    let results: unknown[];
+    try {
+      results = db.transaction(() => changes.map(({ run }) => run()));
+    } catch (error) {
+      for (const { reject } of changes) reject(error);
+      return;
+    }
+    onCommit();
+    for (const [index, { resolve }] of changes.entries()) resolve(results[index]);
+  };
+  return (run) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ run, resolve: resolve as Pending['resolve'], reject });
+      // Whatever comes in this turn of the event loop is committed together.
+      if (!isScheduled) setImmediate(commitNext);
+      isScheduled = true;
+    });
+}
+
+export type LockIo = Pick<Io, 'random' | 'sleep' | 'signal'>;
+
+/**
+ * Takes a lock, and returns the function that releases it; the system releases it if the process dies. Errors: `locked` naming `what`;
+ * `local-file`.
+ */
+export function takeLock(file: string, what: string): () => void {
+  const release = tryLock(file);
+  if (release !== undefined) return release;
+  throw locked(`${what} is in use by another process`);
+}
+
+// Some 10 s: locks last for milliseconds.
+const maxTries = 600;
+const minWaitMs = 5;
+const waitSpreadMs = 25;
+
+/** The result of `act`, under a lock that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of `takeLock`. */
+export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const release = tryLock(file);
+    if (release !== undefined)
+      try {
+        return await act();
+      } finally {
+        release();
+      }
+    if (tries === maxTries) throw locked(`another process holds ${file}`);
+    await io.sleep(minWaitMs + io.random() * waitSpreadMs, io.signal);
+  }
+}
+
+/** The function that releases the lock; `undefined` if it is taken. SQLite locks an empty database, which stays: removing it would be a race. */
+function tryLock(file: string): (() => void) | undefined {
+  let connection: ReturnType<typeof connect> | undefined;
+  try {
+    makeDatabaseFile(file);
+    connection = connect(file);
+    connection.exec('PRAGMA busy_timeout = 0');
+    // Nothing is written, so no journal is needed, which would be one more file.
+    connection.exec('PRAGMA journal_mode = OFF');
+    connection.exec('BEGIN EXCLUSIVE');
+    return connection.close;
+  } catch (cause) {
+    connection?.close();
+    if (isLocked(cause)) return undefined;
+    if (cause instanceof SotraError) throw cause;
+    throw new SotraError('local-file', `cannot lock ${file}: ${readMessage(cause)}`, {
+      hint: 'Correct the permissions of its folder, or remove it if it is not a lock of sotra.',
+      cause,
+    });
+  }
+}
+
+function locked(message: string): SotraError {
+  return new SotraError('locked', message, { hint: 'Wait until it has ended, or end it.' });
 }

@@ -3,10 +3,11 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, statSync }
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
+import { hidden } from '../../client/secrets.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
-import { collectBytes } from '../io.ts';
-import { requireFolder } from './durable-file.ts';
-import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
+import { collectBytes, type Io } from '../io.ts';
+import { requireFolder, warnOfReaders } from './durable-file.ts';
+import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16, written } from './text-file.ts';
 
 export interface Input {
   /** The signal ends the wait for who writes to a pipe. */
@@ -121,4 +122,41 @@ export async function openOutput(
 function isSame(one: string, other: string): boolean {
   const [a, b] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
   return a !== undefined && b?.ino === a.ino && b.dev === a.dev;
+}
+
+const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
+
+interface SecretReader {
+  io: Io;
+  warn: (text: string) => void;
+}
+
+/**
+ * The secrets in files of the user, one a line, without comments (#) and empty lines. Warns if others may read a file. Errors: `local-file` naming
+ * the file; `interrupted`.
+ */
+export async function readOwnSecrets(files: readonly string[], context: SecretReader): Promise<string[]> {
+  const secrets: string[] = [];
+  for (const file of files) {
+    warnOfReaders(file, context);
+    secrets.push(...(await readSecrets(file, context)));
+  }
+  return secrets;
+}
+
+async function readSecrets(file: string, { io }: SecretReader): Promise<string[]> {
+  let text: string;
+  try {
+    text = decodeText(await readWhole(file, io), written(file));
+  } catch (cause) {
+    if (cause instanceof SotraError && cause.code !== 'local-file') throw cause;
+    // Perhaps the secret itself was given instead of its file: only the words of the system are quoted.
+    const message = `the secret file ${written(file)} cannot be read: ${readMessage((cause as Error).cause)}`;
+    throw new SotraError('local-file', message, { hint, cause });
+  }
+  const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
+  if (secrets.includes(hidden))
+    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} instead of a secret`, { hint });
+  if (secrets.length > 0) return secrets;
+  throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
 }

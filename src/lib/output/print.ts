@@ -5,20 +5,21 @@ import { curlLine, describeRequest, formatRequest } from '../../client/preview.t
 import { usageError } from '../../errors.ts';
 import type { Io } from '../io.ts';
 import type { DrawOptions } from './color.ts';
-import { withoutFlagged } from './flagged.ts';
 import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';
-import type { Format, Result } from './result.ts';
 import {
   type AnyView,
   cellValue,
   type Form,
+  type Format,
   inSlices,
   knownColumns,
   listBlocks,
   listRows,
+  type Result,
   type Rows,
   rawItems,
   readLoosely,
+  withoutFlagged,
 } from './view.ts';
 
 interface PrintOptions {

@@ -2,9 +2,8 @@ import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import { safeText } from '../../api/safe-text.ts';
 import type { CallEvent } from '../../client/client.ts';
-import type { Io, Sink } from '../io.ts';
-import { lazy } from '../lazy.ts';
-import type { Format } from './result.ts';
+import { type Io, lazy, type Sink } from '../io.ts';
+import type { Format } from './view.ts';
 
 export interface Progress {
   /** The current step; on a terminal it replaces the one before. */

@@ -1,9 +1,8 @@
 import CliTable from 'cli-table3';
 import { safeText } from '../../api/safe-text.ts';
-import { wrapWords } from '../wrap.ts';
-import { chooseSide, readCells } from './cells.ts';
 import type { DrawOptions, Palette } from './color.ts';
-import { counted, missing } from './format.ts';
+import { chooseSide, counted, missing, readCells } from './format.ts';
+import { wrapWords } from './messages.ts';
 import { cutText, displayWidth, isPlain } from './text-width.ts';
 import { type AnyColumn, type Block, type CellText, type Form, inSlices, knownColumns, tableBatches } from './view.ts';
 

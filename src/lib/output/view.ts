@@ -1,3 +1,7 @@
+import { isObject } from '../../api/json.ts';
+import type { HttpRequest } from '../../client/transport.ts';
+import type { SotraError } from '../../errors.ts';
+
 /** A cell as machines get it (csv, tsv, piped rows): neither rounded nor shortened. */
 export type CellValue = string | number | boolean | null | undefined;
 
@@ -170,4 +174,62 @@ export async function collectItems(batches: AsyncIterable<readonly unknown[]>): 
   const pages: (readonly unknown[])[] = [];
   for await (const batch of batches) pages.push(batch);
   return pages.flat();
+}
+
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
+export type Format = (typeof formats)[number];
+
+/** The result of a command, to be printed. */
+export type Result =
+  /** `text` is the JSON exactly as received. */
+  | (ChartOption & {
+      kind: 'answer';
+      answer: unknown;
+      text?: string;
+      view?: AnyView;
+      notes?: readonly string[];
+      exitCode?: number;
+      /** The reason for the exit code, for `sotra why`. */
+      failure?: SotraError;
+    })
+  /** Printed as they come; `live`: each batch at once, also on a terminal. */
+  | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
+  | { kind: 'text'; text: string }
+  /** A request that is shown and not sent, with more about it in `text` and `facts`. */
+  | { kind: 'request'; request: HttpRequest; text?: string; facts?: Readonly<Record<string, unknown>> }
+  | { kind: 'none'; exitCode?: number };
+
+interface ChartOption {
+  chart?: boolean;
+}
+
+const hidden = '(hidden: NSFW)';
+
+/** An answer without the names and handles that the service flags as NSFW. Section "Profile": clients decide. */
+export function withoutFlagged<T>(answer: T): T {
+  return hideFlagged(answer) as T;
+}
+
+function hideFlagged(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(hideFlagged);
+  if (!isObject(value)) return value;
+  const shown: Record<string, unknown> = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, hideFlagged(inner)]),
+  );
+  const { actor, metadata, isNSFW } = shown;
+  if (isFlagged(shown) && 'name' in shown) shown['name'] = hidden;
+  if (isFlagged(shown) && isNSFW !== undefined && isObject(metadata)) shown['metadata'] = withoutTexts(metadata);
+  // The title of a card is the name of its trader.
+  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in shown) shown['itemTitle'] = hidden;
+  return shown;
+}
+
+function isFlagged({ isNSFW, profile }: Record<string, unknown>): boolean {
+  return (isObject(isNSFW) && isNSFW['nsfwText'] === true) || (isObject(profile) && isFlagged(profile));
+}
+
+function withoutTexts(handles: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(handles).map(([key, value]) => [key, typeof value === 'string' ? hidden : value]),
+  );
 }

@@ -1,4 +1,4 @@
-import { sentMethods } from '../../lib/logged-request.ts';
+import { methods } from '../../api/endpoint.ts';
 import type { ActivityDetail, Edited, RequestField, RequestForm, SendOutcome } from '../activity.ts';
 import { type ComponentChildren, type InputAttributes, useState } from './preact.ts';
 import { Text } from './text.tsx';
@@ -149,7 +149,7 @@ function EditRequest({ form, onSend }: { form: RequestForm; onSend: EditFormProp
       ))}
       {form.body !== null && (
         <>
-          <Choice label="Method" value={method} options={sentMethods} onChange={setMethod} />
+          <Choice label="Method" value={method} options={methods} onChange={setMethod} />
           <label class="wide">
             Body
             <textarea rows={6} value={body} onInput={(event) => setBody(event.currentTarget.value)} />

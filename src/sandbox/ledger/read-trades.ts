@@ -1,7 +1,6 @@
 import type { Chain } from '../../api/chain.ts';
 import { usageError } from '../../errors.ts';
-import { type FileBytes, openTextFile, readItems, type TextFile } from '../../lib/files/text-file.ts';
-import { written } from '../../lib/quoted.ts';
+import { type FileBytes, openTextFile, readItems, type TextFile, written } from '../../lib/files/text-file.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { type FileRow, type ReadEvent, type RowReader, readFileRows, rejected } from './read-rows.ts';
 import { fieldNames, readTradeText, type TradeField, type TradeText, tradeFields } from './trade-text.ts';

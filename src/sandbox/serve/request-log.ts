@@ -1,7 +1,6 @@
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { safeText } from '../../api/safe-text.ts';
 import { hideSecrets } from '../../client/secrets.ts';
-import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { type IncomingRequest, ignoredHeader, printable, readBearer } from '../service/handler.ts';
 import type { FaultyAnswer } from './fault.ts';
@@ -10,6 +9,24 @@ export const maxLogged = 1000;
 const [maxPath, maxError] = [2000, 300];
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
+
+export interface LoggedRequest {
+  time: string;
+  method: string;
+  path: string;
+  status: number;
+  ms: number;
+  /** Whose key it was, `a` or `b`; `null` if it was nobody's. */
+  partner: string | null;
+  /** The last four characters of the key that was sent; `null` without a key. */
+  key: string | null;
+  /** The error in the answer, or why there was no answer; `null` if the request was served. */
+  error: string | null;
+  /** Names of the query and fields of the body that changed nothing. */
+  ignored: readonly string[];
+  /** The fault that was injected, as `--fault` has it. */
+  fault?: string;
+}
 
 /** The latest requests, without what may be a key. */
 export function createRequestLog(now: () => number) {

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { tryParseJson } from '../../api/json.ts';
-import type { Db } from '../../lib/files/database.ts';
-import type { Commit } from '../../lib/files/group-commit.ts';
+import type { Commit, Db } from '../../lib/files/database.ts';
 import type { KeepLimits } from '../inbox.ts';
 import { blockOf } from './deliveries.ts';
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Db, SqlValue } from '../../lib/files/database.ts';
-import type { Forward } from '../../lib/forward.ts';
+import type { Forward } from '../../lib/outbox.ts';
 import {
   type DeliveryQuery,
   type EventQuery,

@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { written } from '../../lib/quoted.ts';
+import { written } from '../../lib/files/text-file.ts';
 
 /** Where a distributed inbox is: servers of one cluster, and its name there. */
 export interface NatsAddress {

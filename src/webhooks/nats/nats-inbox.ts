@@ -1,7 +1,7 @@
 import { hourMs } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
-import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
+import type { Forward } from '../../lib/outbox.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
 import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, mapErrors } from '../query.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { hideKeyInAnswers } from '../../../src/client/hide-key.ts';
-import { hideSecrets, requestHider } from '../../../src/client/secrets.ts';
+import { hideKeyInAnswers, hideSecrets, requestHider } from '../../../src/client/secrets.ts';
 import { size } from '../../support/size.ts';
 
 const hidden: readonly [text: string, key: string | undefined, shown: string][] = [

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../src/lib/files/database.ts';
-import { groupCommits } from '../../../src/lib/files/group-commit.ts';
+import { groupCommits, openDatabase } from '../../../src/lib/files/database.ts';
 import { addToOutbox, type OutboxOptions, outboxTable, startOutbox } from '../../../src/lib/outbox.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { whyNotJson } from '../../../src/api/json.ts';
-import { quoted, quotedColumns } from '../../../src/lib/quoted.ts';
+import { quoted, quotedColumns } from '../../../src/lib/files/text-file.ts';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
 
 const hex = 'c0ffee254729296a45a3885639ac7e10f9d54979a1b2c3d4e5f60718293a4b5c';

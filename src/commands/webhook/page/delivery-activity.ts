@@ -5,7 +5,7 @@ import { hideUrlSecrets } from '../../../client/secrets.ts';
 import { argumentWord, flagWords, shellLine } from '../../../client/shell.ts';
 import type { Context } from '../../../context.ts';
 import { readMessage, usageError } from '../../../errors.ts';
-import type { Forward, Retry } from '../../../lib/forward.ts';
+import type { Forward, Retry } from '../../../lib/outbox.ts';
 import { formatTime } from '../../../lib/output/format.ts';
 import {
   type ActivityDetail,

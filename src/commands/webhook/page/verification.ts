@@ -1,7 +1,7 @@
 import { readHeader, timestampMs, untimelyReason } from '../../../api/signature-header.ts';
 import { matchingSecret, writeHeader } from '../../../api/webhook-signature.ts';
 import type { Context } from '../../../context.ts';
-import { readOwnSecrets } from '../../../lib/files/secret-file.ts';
+import { readOwnSecrets } from '../../../lib/files/source.ts';
 import { formatAge, formatCount, formatTime } from '../../../lib/output/format.ts';
 import type { VerificationStep } from '../../../pages/activity.ts';
 import { signatureIn } from '../../../webhooks/forward.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keychainTools } from '../../../../src/lib/config/keychain-tool.ts';
+import { keychainTools } from '../../../../src/lib/config/keychain.ts';
 
 const entry = { service: 'sotra', account: 'own "1"@https://own.example.com' };
 

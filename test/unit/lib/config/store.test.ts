@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { configDirectory, dataDirectory } from '../../../../src/lib/config/directories.ts';
-import { takeLock } from '../../../../src/lib/files/lock.ts';
+import { configDirectory, dataDirectory } from '../../../../src/lib/config/config.ts';
+import { takeLock } from '../../../../src/lib/files/database.ts';
 import type { Io } from '../../../../src/lib/io.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';
 

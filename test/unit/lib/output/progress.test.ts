@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { askLine } from '../../../../src/lib/output/ask-line.ts';
+import { askLine } from '../../../../src/lib/output/confirm.ts';
 import { createProgress, sinkStream } from '../../../../src/lib/output/progress.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';
 
