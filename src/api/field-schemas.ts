@@ -9,7 +9,7 @@ export function knownText(values: readonly string[]) {
   return z
     .string()
     .refine((text) => values.includes(text), {
-      error: ({ input }) => `${JSON.stringify(input)} is none of ${values.join(', ')}`,
+      error: ({ input }) => `${JSON.stringify(input)} is not one of ${values.join(', ')}`,
       params: { isUnknownValue: true },
     })
     .meta({ 'x-known-values': [...values] });

@@ -77,4 +77,4 @@ export function untimelyReason({ timestamp }: SignatureHeader, { nowMs, toleranc
 
 /** Why a delivery is refused whose signature is another. */
 export const noSignatureFits =
-  'wrong secret or body changed: no signature in the header fits this body under the given secrets';
+  'wrong secret or body changed: no signature in the header matches this body with the given secrets';

@@ -226,7 +226,7 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
   const asked = Object.entries(parts?.path ?? {}).map(([name, value]) => `${name} ${value}`);
   return because(
     `The service did not find ${asked.join(', ') || endpoint.path}${quote(answer)}.`,
-    'Check it for a typo. Ids of one service mean nothing to another.',
+    'Check it for a typo. Ids are valid at one service only.',
     show,
   );
 }

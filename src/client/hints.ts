@@ -17,7 +17,7 @@ export const hints = {
   ofOtherOrigin: () => 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
   ofBadAnswer: (isTooMuch: boolean, baseUrl: string) =>
     isTooMuch
-      ? 'The interface has no such answer: --curl prints a command that shows it.'
+      ? 'The interface does not define such an answer: --curl prints a command that shows it.'
       : (versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.'),
   describePage,
 };
@@ -69,7 +69,7 @@ const problems: Readonly<Record<string, (facts: NetworkFacts) => Problem>> = {
     problem: `${url.origin} closed the connection before it answered`,
     hint: checkOften,
   }),
-  HTTPParserError: ({ url }) => ({ problem: `the server at ${url.origin} does not answer in HTTP`, hint: checkOften }),
+  HTTPParserError: ({ url }) => ({ problem: `the server at ${url.origin} does not speak HTTP`, hint: checkOften }),
   ENOTFOUND: nameProblem,
   EAI_AGAIN: nameProblem,
   CERT_HAS_EXPIRED: ({ url }) => ({
@@ -86,7 +86,7 @@ const problems: Readonly<Record<string, (facts: NetworkFacts) => Problem>> = {
   }),
   proxy: ({ url, why }) => ({
     problem: `the service was not reached: ${why}`,
-    hint: command`HTTPS_PROXY or HTTP_PROXY names the proxy; NO_PROXY=${url.hostname} goes without.`,
+    hint: command`HTTPS_PROXY or HTTP_PROXY sets the proxy; NO_PROXY=${url.hostname} bypasses it.`,
   }),
   untrusted: ({ url, why }) => ({
     problem: `the certificate of ${url.origin} is not trusted: ${why}`,
@@ -100,7 +100,7 @@ const problems: Readonly<Record<string, (facts: NetworkFacts) => Problem>> = {
   }),
   cut: ({ url }) => ({
     problem: `${url.origin} closed the connection in the middle of the answer`,
-    hint: 'The service or a proxy broke off: send it again.',
+    hint: 'The service or a proxy ended the connection early: try again.',
   }),
 };
 

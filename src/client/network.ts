@@ -123,7 +123,7 @@ async function decode(body: Uint8Array, encoding: string | undefined, maxBytes: 
   const name = encoding?.trim().toLowerCase() ?? '';
   if (body.length === 0 || name === '' || name === 'identity') return body;
   if (!Object.hasOwn(decoders, name))
-    throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
+    throw new SotraError('bad-answer', `the service answered in an unsupported encoding: ${name}`, {
       hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
     });
   const decompress = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(
@@ -134,7 +134,7 @@ async function decode(body: Uint8Array, encoding: string | undefined, maxBytes: 
   } catch (cause) {
     const { code } = cause as { code?: string };
     if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
-    throw new SotraError('bad-answer', `the service answered with ${name} that does not decode: ${code}`, {
+    throw new SotraError('bad-answer', `the service sent ${name} that cannot be decoded: ${code}`, {
       hint: 'A proxy may be the cause: --verbose shows the headers.',
       cause,
     });

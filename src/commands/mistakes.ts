@@ -147,7 +147,7 @@ const apiKeyHint =
   'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.';
 const privateKeyHint =
   'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.';
-const headerHint = 'Headers are set for you, the API key too: omit it.';
+const headerHint = 'Headers are set for you, including the API key: omit it.';
 const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
 
 /** Names of one option, here and in other tools; the first that the command has is meant. */

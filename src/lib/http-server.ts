@@ -156,7 +156,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   else socket.destroy();
 }
 
-export const foreignRefusal = 'Host header: only this machine may ask';
+export const foreignRefusal = 'Host header: must name this machine';
 
 /**
  * Whether a request names this machine, once, in its Host header and in its target. A web page that reaches a local server by a domain of its

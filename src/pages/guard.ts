@@ -51,9 +51,9 @@ export function refuseForeign(incoming: IncomingMessage) {
 export function originRefusal({ method, headers }: IncomingMessage) {
   const { host, origin } = headers;
   if (origin !== undefined && origin !== `http://${host}`)
-    return { status: 403, reason: 'Origin header: other pages may not ask' };
+    return { status: 403, reason: 'Origin header: requests from other pages are refused' };
   if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site']?.toString()))
-    return { status: 403, reason: 'Sec-Fetch-Site header: other pages may not ask' };
+    return { status: 403, reason: 'Sec-Fetch-Site header: requests from other pages are refused' };
   if (method === 'POST' && origin === undefined) return { status: 403, reason: 'Origin header: a POST must have one' };
   if (method === 'POST' && headers['content-type'] !== 'application/json')
     return { status: 415, reason: 'Content-Type header: must be application/json' };

@@ -62,7 +62,7 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
     const file = files.get(path);
     if (file !== undefined)
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
-    if (path !== `/${app.name}`) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
+    if (path !== `/${app.name}`) return send(outgoing, 404, 'text/plain', 'not found\n');
     send(outgoing, 200, 'text/html', writePage(app));
   };
   const handleApi = async (path: string, exchange: Exchange): Promise<void> => {
@@ -115,7 +115,7 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
       // Requests could otherwise flood the terminal.
       if (performance.now() - warnedMs < warnEveryMs) return;
       warnedMs = performance.now();
-      warn(`the page could not be answered: ${readMessage(thrown)}`);
+      warn(`a request of the page failed: ${readMessage(thrown)}`);
     },
   });
   // After the #, which no browser sends to a server or to another page.
@@ -142,7 +142,7 @@ interface Exchange {
 
 async function answer({ routes }: WebApp, name: string, { query, incoming, outgoing }: Exchange): Promise<void> {
   const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
-  if (route === undefined) return send(outgoing, 404, 'application/json', '{"error":"nothing is here"}');
+  if (route === undefined) return send(outgoing, 404, 'application/json', '{"error":"not found"}');
   const body = (await readBody(incoming, maxBodyBytes))?.toString();
   if (body === undefined) return send(outgoing, 413, 'application/json', '{"error":"the body is too large"}');
   const given = body === '' ? undefined : tryParseJson(body);

@@ -104,8 +104,8 @@ type Refusal = ReturnType<typeof failure>;
 
 const notPost = failure(405, 'deliveries are POSTs', { allow: 'POST' });
 // The same answer for every wrong signature: a forger learns nothing from it.
-const wrongSignature = failure(401, 'wrong signature: none in the header fits this body');
-const tooMuch = failure(503, 'too much is being received: send it again', { 'retry-after': '1' });
+const wrongSignature = failure(401, 'wrong signature: none in the header matches this body');
+const tooMuch = failure(503, 'too much data is being received: send it again', { 'retry-after': '1' });
 const notStored = failure(503, 'could not be stored');
 
 const accepted = (received: 'now' | 'before' | 'example'): Reply => ({

@@ -61,7 +61,7 @@ function explainMismatch(parsed: SignatureHeader, body: Uint8Array, secrets: rea
   for (const [reason, candidate] of changes(text))
     if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reason;
   const json = tryParseJson(text.replace(/^\uFEFF/, ''));
-  if (json === undefined) return 'body changed: it is not whole JSON, and no signature fits it';
+  if (json === undefined) return 'body changed: it is not valid JSON, and no signature matches it';
   for (const form of serializations(json))
     for (const candidate of [form, `${form}\n`])
       if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reserialized;

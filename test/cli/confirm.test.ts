@@ -83,7 +83,7 @@ const deeds: readonly [
   ],
   [
     ['sandbox', 'reset', '--db', 'FOLDER/world.db'],
-    'Reset FOLDER/world.db, which holds 1 trade of yours? [y/N] ',
+    'Reset FOLDER/world.db, including 1 trade that you added? [y/N] ',
     async ({ folder }) => {
       const { out } = await run(`sandbox reset --db ${folder}/world.db --dry-run --quiet --no-input`);
       const { err } = await run(`sandbox reset --db ${folder}/world.db --no-input`);
@@ -112,7 +112,7 @@ test.each(deeds)(
     const piped = await run(line, { env });
     expect([piped.code, piped.out]).toEqual([2, '']);
     expect(piped.err).toMatch(
-      /cannot ask whether to .*: stdin is not a terminal\nhint: Add --yes to do it without a question\.\n$/,
+      /cannot ask whether to .*: stdin is not a terminal\nhint: Add --yes to do it without asking\.\n$/,
     );
     const silenced = await run([...line, '--no-input'], { env, answers: [] });
     expect([silenced.code, silenced.err]).toEqual([2, expect.stringContaining(': --no-input is set\n')]);

@@ -155,7 +155,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   [
     'request GET /v2/x -H Accept:text/plain',
     "unknown option '-H'",
-    'Headers are set for you, the API key too: omit it.',
+    'Headers are set for you, including the API key: omit it.',
   ],
   ['help nonsense', "no help on 'nonsense'", 'Topics: '],
   ['help rate-limitd', "no help on 'rate-limitd'", 'Did you mean sotra help rate-limited?'],

@@ -26,10 +26,10 @@ test.each(encodings)('an answer in %s is read, with numbers unchanged', async (e
 
 test('an encoding that is wrong, cut off or unknown is exit 13', async () => {
   for (const [encoding, bytes, message] of [
-    ['gzip', Buffer.from(board), 'with gzip that does not decode'],
-    ['gzip', gzipSync(board).subarray(0, 30), 'with gzip that does not decode'],
-    ['br', Buffer.from('plain text'), 'with br that does not decode'],
-    ['zstd', Buffer.from(board), 'in an unknown encoding: zstd'],
+    ['gzip', Buffer.from(board), 'sent gzip that cannot be decoded'],
+    ['gzip', gzipSync(board).subarray(0, 30), 'sent gzip that cannot be decoded'],
+    ['br', Buffer.from('plain text'), 'sent br that cannot be decoded'],
+    ['zstd', Buffer.from(board), 'in an unsupported encoding: zstd'],
   ] as const) {
     const service = await stub((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes));
     const { code, out, err } = await run('leaderboard list --json', { env: service.env });

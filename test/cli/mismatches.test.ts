@@ -132,19 +132,19 @@ test('--strict refuses a value that the document does not list; without --strict
       `profile get ${address}`,
       '"status": "active"',
       '"status": "dormant"',
-      'status: "dormant" is none of unnamed, backfilling, active',
+      'status: "dormant" is not one of unnamed, backfilling, active',
     ],
     [
       `position get ${uid}`,
       '"tokenChain": "base"',
       '"tokenChain": "mars"',
-      'metadata.tokenChain: "mars" is none of ethereum, ',
+      'metadata.tokenChain: "mars" is not one of ethereum, ',
     ],
     [
       `profile positions ${address} open --limit 1`,
       '"tokenChain": "base"',
       '"tokenChain": "mars"',
-      '0.metadata.tokenChain: "mars" is none of',
+      '0.metadata.tokenChain: "mars" is not one of',
     ],
   ] as const) {
     const { env } = await served(argv, from, to);

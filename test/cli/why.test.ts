@@ -98,7 +98,7 @@ const failures: Readonly<Record<string, Failure>> = {
     script: answer(404, { message: 'profile not found' }),
     code: 5,
     rule: `The service did not find identifier ${trader}: "profile not found".`,
-    next: 'Check it for a typo. Ids of one service mean nothing to another.',
+    next: 'Check it for a typo. Ids are valid at one service only.',
   },
   'a name that is taken': {
     argv: `profile set-name ${trader} --name alice`,
@@ -162,7 +162,7 @@ const failures: Readonly<Record<string, Failure>> = {
       ),
     code: 9,
     rule: '<service> closed the connection in the middle of the answer.',
-    next: 'The service or a proxy broke off: send it again.',
+    next: 'The service or a proxy ended the connection early: try again.',
   },
   'a connection that is closed without an answer': {
     serve: () => raw((socket) => socket.end()),
@@ -198,7 +198,7 @@ const failures: Readonly<Record<string, Failure>> = {
   'http asked of a server with TLS': {
     serve: () => raw((socket) => socket.end('\u0015\u0003\u0003\0\u0002\u0002F')),
     code: 9,
-    rule: 'The server at <service> does not answer in HTTP.',
+    rule: 'The server at <service> does not speak HTTP.',
     next: 'If it happens each time, check the port, and whether the address needs https.',
   },
   'a certificate that has expired': {
@@ -212,7 +212,7 @@ const failures: Readonly<Record<string, Failure>> = {
     proxy: async () => closed,
     code: 9,
     rule: 'The service was not reached: the proxy <proxy> cannot be reached: connect ECONNREFUSED 127.0.0.1:9.',
-    next: 'HTTPS_PROXY or HTTP_PROXY names the proxy; NO_PROXY=service.example goes without.',
+    next: 'HTTPS_PROXY or HTTP_PROXY sets the proxy; NO_PROXY=service.example bypasses it.',
   },
   'a proxy that refuses': {
     serve: async () => 'https://service.example',

@@ -20,8 +20,8 @@ const changed = (sql: string, says: string) => ({
 });
 
 const faults: Record<string, { make: (folder: string) => Promise<string>; says: string }> = {
-  'is of another sotra': changed('PRAGMA user_version = 99', 'is of another version of sotra (99, not 6)'),
-  'is the database of another program': changed('DROP TABLE delivery', 'is a database of another program'),
+  'is of another sotra': changed('PRAGMA user_version = 99', 'was written by another version of sotra (99, not 6)'),
+  'is the database of another program': changed('DROP TABLE delivery', 'belongs to another program'),
   'has lost its beginning': {
     make: async (folder) => {
       const file = await filled(folder);

@@ -135,7 +135,7 @@ test('a page that is loaded anew goes on; of two, one signs and the other knows'
   await signOn(tab, 'Test Wallet');
   await tab.getByText('Confirm in your wallet').waitFor();
   await tab.reload();
-  await tab.getByText('Another page signs, or press Sign').waitFor();
+  await tab.getByText('Another page is signing. Press Sign').waitFor();
   const session = await tab.evaluate<string>(`sessionStorage.getItem('sotra-session')`);
   const other = await openWallets(tabs, new URL('/wallet', ui).href, [evmWallet], session);
   await signOn(other.tab, 'Test Wallet');

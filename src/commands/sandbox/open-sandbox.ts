@@ -123,7 +123,7 @@ export function resetSandbox(
   return withSandbox(context, { db: input.db, keepsEmpty: true, replaces: options.yes }, async (db) => {
     const added = addedTo(db).join(', ');
     if (added !== '') {
-      await confirm(`reset ${db.file}, which holds ${added} of yours`, context);
+      await confirm(`reset ${db.file}, including ${added} that you added`, context);
       if (options.dryRun) context.note(`Would be deleted: ${added}.`);
     }
     const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);

@@ -104,7 +104,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
         commandStart,
         baseUrl: url,
         wire,
-        keys: [['', `as it was: ${by}`], ...sentKeys],
+        keys: [['', `unchanged: ${by}`], ...sentKeys],
         why: await listReasons(entry, known),
         facts: [
           ['By', by],

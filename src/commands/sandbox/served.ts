@@ -55,7 +55,7 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
   if (found === undefined) {
     const where = readyFile === undefined ? wanted : `the address in ${readyFile}`;
     throw new SotraError('not-found', `no sandbox is served${where === undefined ? '' : ` at ${where}`}`, {
-      hint: 'Start one with sotra sandbox start --detach. One with another SOTRA_DATA_DIR is found by --ready-file.',
+      hint: 'Start one with sotra sandbox start --detach. For one with another SOTRA_DATA_DIR, use --ready-file.',
     });
   }
   if (others.length > 0)

@@ -303,7 +303,7 @@ export function openWorldActivity({ db, now, live, commandStart, sleep, signal, 
 export function sendTestEvents(db: Db, nowMs: number): string {
   const [webhooks, source] = [allWebhooks(db), findEventSource(db, 'new-feed-item')];
   if (webhooks.length === 0) throw usageError('there is no webhook', 'Register one on the Webhooks tab.');
-  if (source === undefined) throw usageError('there is no buy that an event could be about');
+  if (source === undefined) throw usageError('there is no buy to send an event about');
   const atMs = storedNow(db, nowMs);
   for (const webhook of webhooks) storeEvent(db, webhook.id, makeWebhookEvent(db, source, webhook, atMs), atMs);
   return webhooks.length === 1 ? 'Sent to 1 webhook.' : `Sent to ${webhooks.length} webhooks.`;

@@ -42,8 +42,7 @@ export async function writeKeychain(place: KeychainPlace, key: string, asker: Ke
   await withTool('write', place, asker, async (tool, entry) => {
     const { argv, input } = tool.write(entry, key);
     await askTool(tool, argv, asker, input);
-    if ((await askTool(tool, tool.read(entry), asker)) !== key)
-      throw new Error('it does not give back what was written');
+    if ((await askTool(tool, tool.read(entry), asker)) !== key) throw new Error('it does not return what was written');
   });
 }
 

@@ -193,7 +193,7 @@ async function* decompress(source: AsyncIterable<Uint8Array>, name: string): Asy
     yield* pipeline(Readable.from(all), createGunzip({ chunkSize: 65_536 }), () => undefined);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))
-      throw usageError(`${name}: the gzip file is damaged or cut off`, 'Fetch or write the file again.');
+      throw usageError(`${name}: the gzip file is damaged or cut off`, 'Download or create the file again.');
     throw cause;
   }
 }

@@ -22,7 +22,7 @@ export async function confirm(change: string, context: Context, shown = ''): Pro
   const asked = shorten(safeText(change));
   if (!mayAsk(context)) {
     const why = options.noInput ? '--no-input is set' : 'stdin is not a terminal';
-    throw usageError(`cannot ask whether to ${asked}: ${why}`, 'Add --yes to do it without a question.');
+    throw usageError(`cannot ask whether to ${asked}: ${why}`, 'Add --yes to do it without asking.');
   }
   if (shown !== '') await io.err.write(shown);
   const question = `${asked.charAt(0).toUpperCase()}${asked.slice(1)}? [y/N] `;

@@ -64,8 +64,8 @@ async function printRequest(
   const known = [undefined, 'table', 'json', ...(curl ? [] : ['ndjson'])];
   const unfit = known.includes(format) ? undefined : `--format ${format}`;
   const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : unfit;
-  const shown = curl ? '--curl shows a curl line' : '--dry-run shows a request';
-  if (rival !== undefined) throw usageError(`${rival}: ${shown}, which has no such form`, 'Omit it.');
+  const shown = curl ? '--curl' : '--dry-run';
+  if (rival !== undefined) throw usageError(`${rival} cannot be used with ${shown}`, 'Omit it.');
   if (curl) return io.out.write(curlLine(request));
   if (filter === undefined && format !== 'json' && format !== 'ndjson')
     return io.out.write(text + visibleJson(formatRequest(request)));

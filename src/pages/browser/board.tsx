@@ -38,7 +38,7 @@ export function Board({ route }: { route: Route }) {
           />
           <CopyButton text={data?.command} caption="Copy as command" />
         </search>
-        {chain !== '' && <p class="muted">PnL is of {formatChain(chain)}; ROI, wins and trades are of all chains.</p>}
+        {chain !== '' && <p class="muted">PnL covers {formatChain(chain)}; ROI, wins and trades cover all chains.</p>}
         <AnswerTable
           label="Traders"
           empty="No trader matches."

@@ -15,7 +15,7 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
   if (body === undefined) return <p class="muted">The body was not kept.</p>;
   return (
     <>
-      <fieldset class="choice" aria-label="Form of the body">
+      <fieldset class="choice" aria-label="Body format">
         {value !== undefined &&
           (['tree', 'text'] as const).map((each) => (
             <button key={each} type="button" aria-pressed={form === each} onClick={() => choose(each)}>

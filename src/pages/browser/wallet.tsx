@@ -120,7 +120,7 @@ function WalletPage() {
           )}
           {!isOver && connection === 'lost' && (
             <p class="result failed" role="alert">
-              Not connected: the sotra command has ended, or this page is of an earlier run. Nothing more is signed
+              Not connected: the sotra command has ended, or this page is from an earlier run. Nothing more is signed
               here.
             </p>
           )}
@@ -159,7 +159,7 @@ function WalletPage() {
                   {isSigning &&
                     state.asked !== null &&
                     `Confirm in your wallet: text ${state.asked.index + 1} of ${count}.`}
-                  {!isSigning && state.account !== null && 'Another page signs, or press Sign to continue here.'}
+                  {!isSigning && state.account !== null && 'Another page is signing. Press Sign to continue here.'}
                 </p>
               </div>
             </>

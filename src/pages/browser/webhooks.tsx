@@ -107,7 +107,7 @@ function WebhookPanel({ webhook, route, rows, onDeleted }: WebhookPanelProps) {
       <Text as="h2" text={destinationUrl} />
       <Facts kind="facts" facts={[['Uid', uid], ...addresses]} />
       <h3>Last deliveries</h3>
-      {rows.length === 0 && <p class="muted">None since this page was started.</p>}
+      {rows.length === 0 && <p class="muted">None since this page was opened.</p>}
       <Rows label="Last deliveries" rows={rows.slice(0, maxDeliveries)} query={{}} />
       <h3>Secret</h3>
       <ActForm button="Show secret" onAct={showSecret} />

@@ -43,12 +43,12 @@ function checkOwn(db: Db, replace: boolean): void {
   const { version, tables } = describeDatabase(db);
   if (tables.length === 0 && version === 0) return;
   if (version === 0 || !tables.includes('partner'))
-    throw new SotraError('config', `${db.file} is a database of another program`, {
+    throw new SotraError('config', `${db.file} belongs to another program`, {
       hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
     });
   if (version === schemaVersion || replace) return;
-  const found = `of another version of sotra (${version}, not ${schemaVersion})`;
-  throw new SotraError('config', `the sandbox database ${db.file} is ${found}`, {
+  const found = `written by another version of sotra (${version}, not ${schemaVersion})`;
+  throw new SotraError('config', `the sandbox database ${db.file} was ${found}`, {
     hint: 'Replace it with sotra sandbox reset --yes, or choose another file with --db or SOTRA_DATA_DIR.',
   });
 }

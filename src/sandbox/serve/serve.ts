@@ -168,7 +168,10 @@ function readRequest(incoming: IncomingMessage, cors: readonly string[]): Receiv
   if (!URL.canParse(origin)) return new ServiceRefusal(400, 'Host header: not a host');
   const from = headers.origin ?? origin;
   if (from !== origin && !cors.includes(from))
-    return new ServiceRefusal(403, `Origin header: pages of ${printable(from)} may not ask; allow them with --cors`);
+    return new ServiceRefusal(
+      403,
+      `Origin header: requests from pages of ${printable(from)} are refused; allow them with --cors`,
+    );
   let reading: Promise<string> | undefined;
   const request: ReceivedRequest = {
     method,

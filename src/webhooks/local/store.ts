@@ -95,13 +95,13 @@ function checkOwn(db: Db): void {
   const { version, tables } = describeDatabase(db);
   if (tables.length === 0 && version === 0) return;
   if (version === 0 || !tables.includes('delivery'))
-    throw new SotraError('local-file', `${db.file} is a database of another program`, {
+    throw new SotraError('local-file', `${db.file} belongs to another program`, {
       hint: 'Move it away, or listen into another store with --name.',
     });
   if (version !== schemaVersion)
     throw new SotraError(
       'local-file',
-      `the store ${db.file} is of another version of sotra (${version}, not ${schemaVersion})`,
+      `the store ${db.file} was written by another version of sotra (${version}, not ${schemaVersion})`,
       {
         hint: 'Use the version that wrote it, or listen into another store with --name.',
       },

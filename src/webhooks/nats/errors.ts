@@ -50,11 +50,11 @@ export function inboxError(thrown: unknown, stream: string): SotraError {
   const isUnanswered = hasCause(thrown, TimeoutError, NoRespondersError, RequestError);
   if (isUnanswered || isUnready || readStatus(thrown) === 503)
     return new SotraError('network', 'the servers of the inbox did not answer in time', {
-      hint: 'Look at the servers: most of the replicas must run and reach each other.',
+      hint: 'Check the servers: most of the replicas must run and reach each other.',
       cause: thrown,
     });
   return new SotraError('config', `cannot use the inbox ${stream}: ${readMessage(thrown)}`, {
-    hint: 'Look at the log of nats-server.',
+    hint: 'Check the log of nats-server.',
     cause: thrown,
   });
 }

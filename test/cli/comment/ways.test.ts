@@ -117,7 +117,7 @@ test('on a terminal the service is named by its origin, and the text shown if it
   const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
   expect([never.code, never.err]).toEqual([
     2,
-    `error: cannot ask whether to post this comment to ${service.url}: --no-input is set\nhint: Add --yes to do it without a question.\n`,
+    `error: cannot ask whether to post this comment to ${service.url}: --no-input is set\nhint: Add --yes to do it without asking.\n`,
   ]);
   expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);
   expect(service.requests).toHaveLength(1);

@@ -112,12 +112,12 @@ function databaseOf(file: string, sql: string): Buffer {
 }
 
 test.each([
-  ['of another program', 'CREATE TABLE notes (text); INSERT INTO notes VALUES (1)', 'is a database of another program'],
-  ['of another program with a version', 'PRAGMA user_version = 1; CREATE TABLE a (b)', 'of another program'],
+  ['of another program', 'CREATE TABLE notes (text); INSERT INTO notes VALUES (1)', 'belongs to another program'],
+  ['of another program with a version', 'PRAGMA user_version = 1; CREATE TABLE a (b)', 'belongs to another program'],
   [
     'of another version',
     'PRAGMA user_version = 9999; CREATE TABLE partner (b)',
-    'is of another version of sotra (9999, not 7)',
+    'was written by another version of sotra (9999, not 7)',
   ],
 ])('a database %s is exit 3 and is not changed', async (_, sql, message) => {
   const { folder, env } = place();

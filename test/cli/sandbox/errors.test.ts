@@ -174,7 +174,7 @@ test.each([
   for (const line of [`GET ${path} HTTP/1.1`, 'POST /_sandbox/stop HTTP/1.1', 'OPTIONS / HTTP/1.1']) {
     const answer = await raw(service, [line, foreign, key, close]);
     expect([line, statusOf(answer)]).toEqual([line, 403]);
-    expect(answer).toContain('{"error":"Host header: only this machine may ask"}');
+    expect(answer).toContain('{"error":"Host header: must name this machine"}');
     expect(answer.toLowerCase()).not.toContain('access-control');
   }
 });

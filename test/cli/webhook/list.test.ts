@@ -61,7 +61,7 @@ test('webhook list warns of an upload whose state is damaged, and lists the webh
   expect([code, JSON.parse(out).length, err]).toEqual([
     0,
     1,
-    expect.stringMatching(/^warning: .*state\.json is damaged, or of another version of sotra/),
+    expect.stringMatching(/^warning: .*state\.json is damaged, or was written by another version of sotra/),
   ]);
   expect((await sotra(`webhook sync --url ${hook} --file @list`)).code).toBe(3);
 });

@@ -323,7 +323,7 @@ test('why no signature fits is on the line of the terminal; its sender is told l
   const { url, stop } = await listen(temporaryFolder());
   const body = bodyOf('one');
   const answer = await fetch(`${url}/hook`, { method: 'POST', body: `${body}\n`, headers: signed(body) });
-  expect(await answer.json()).toEqual({ error: 'wrong signature: none in the header fits this body' });
+  expect(await answer.json()).toEqual({ error: 'wrong signature: none in the header matches this body' });
   expect((await stop()).err).toContain('refused POST /hook: 401, body changed: a line end was added at the end\n');
 });
 

@@ -54,7 +54,7 @@ test('every wrong signature gets the same answer, whatever is right about it', a
       return `${answer.status} ${await answer.text()}`;
     }),
   );
-  expect(new Set(answers)).toEqual(new Set(['401 {"error":"wrong signature: none in the header fits this body"}']));
+  expect(new Set(answers)).toEqual(new Set(['401 {"error":"wrong signature: none in the header matches this body"}']));
 });
 
 test.each([

@@ -425,7 +425,7 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
   expect((await sotra(`${sync} --replace`)).err).toContain('Nothing was sent: webhook w-0');
   write('list', ids(2400));
   const unasked = await sotra(`${sync} --replace`);
-  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('Add --yes to do it without a question.')]);
+  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('Add --yes to do it without asking.')]);
   const no = await sotra(`${sync} --replace`, { tty: 200, answers: ['n'] });
   expect([no.code, no.err]).toEqual([2, expect.stringContaining('100 addresses of it are not in the file.')]);
   expect(hooks.map((each) => each.uid)).toEqual(['w-0']);

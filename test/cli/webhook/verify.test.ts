@@ -89,7 +89,7 @@ const refused: readonly [name: string, input: Parameters<typeof verify>[0], reas
   ['another secret', { secret: 'another' }, /^wrong secret/],
   ['a secret that was signed with its line end', { header: sign(body, `${secret}\n`) }, /^wrong secret: .*line end/],
   ['another body', { body: '{"test":"bodY"}' }, /body changed/],
-  ['a body that is cut off', { body: '{"test":"bo' }, /^body changed: it is not whole JSON/],
+  ['a body that is cut off', { body: '{"test":"bo' }, /^body changed: it is not valid JSON/],
   ['a line end behind the body', { body: `${body}\n` }, /^body changed: a line end was added/],
   [
     'JSON that was indented',
@@ -158,8 +158,8 @@ const nested = (size: number) =>
 
 test.each([
   ['nested as deep as JSON may be', nested(1_000_000), /^wrong secret or body changed/],
-  ['nested deeper', '['.repeat(2_000_000), /^body changed: it is not whole JSON/],
-  ['of line ends alone', '\r\n'.repeat(1_000_000), /^body changed: it is not whole JSON/],
+  ['nested deeper', '['.repeat(2_000_000), /^body changed: it is not valid JSON/],
+  ['of line ends alone', '\r\n'.repeat(1_000_000), /^body changed: it is not valid JSON/],
   ['of quotes and backslashes', `["${'\\\\'.repeat(2_000_000)}"]`, /^wrong secret or body changed/],
   ['too large to look for a change', `"${'a'.repeat(9_000_000)}"`, /too large to look for what was changed$/],
 ])('a body %s is judged in bounded time and memory', async (_, hostile, reason) => {

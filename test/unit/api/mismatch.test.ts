@@ -52,11 +52,11 @@ const listed = z.looseObject({
 });
 
 test.each<[answer: unknown, path: readonly PropertyKey[], message: string]>([
-  [{ all: ['x', 'y', 'z'] }, ['all', 2], '"z" is none of x, y'],
-  [{ maybe: 'z' }, ['maybe'], '"z" is none of x'],
-  [{ byName: { a: 'x', b: 'z' } }, ['byName', 'b'], '"z" is none of x'],
-  [{ fixed: { one: 'z' } }, ['fixed', 'one'], '"z" is none of x'],
-  [{ fixed: { one: '' } }, ['fixed', 'one'], '"" is none of x'],
+  [{ all: ['x', 'y', 'z'] }, ['all', 2], '"z" is not one of x, y'],
+  [{ maybe: 'z' }, ['maybe'], '"z" is not one of x'],
+  [{ byName: { a: 'x', b: 'z' } }, ['byName', 'b'], '"z" is not one of x'],
+  [{ fixed: { one: 'z' } }, ['fixed', 'one'], '"z" is not one of x'],
+  [{ fixed: { one: '' } }, ['fixed', 'one'], '"" is not one of x'],
 ])('%j has a value that the document does not list', (answer, path, message) => {
   expect(findMismatch(listed, answer, true)).toBe(`an unknown value at ${path.join('.')}: ${message}`);
   expect(findMismatch(listed, answer)).toBeUndefined();
