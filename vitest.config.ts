@@ -26,7 +26,6 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'examples/*.test.ts'],
     globalSetup: ['test/support/build.ts', 'test/support/in-memory.ts'],
-    setupFiles: ['test/support/executable.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { interval: 5, timeout: 30_000 } },

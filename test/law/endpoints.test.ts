@@ -7,7 +7,7 @@ import { decodeRequest, encodeRequest } from '../../src/api/request.ts';
 import { methodName } from '../../src/client/create-client.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
-import { allRoutes, routesUnder } from '../../src/sandbox/serve/answer.ts';
+import { allRoutes } from '../../src/sandbox/serve/answer.ts';
 import { ServiceRefusal } from '../../src/sandbox/service/handler.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { views } from '../support/outlines.ts';
@@ -64,13 +64,6 @@ for (const endpoint of all)
     expect(tried.length).toBeGreaterThan(Object.keys(endpoint.params).length === 0 ? 0 : 1);
   });
 
-test('a name that is not from the interface document can be overridden, one that is cannot', () => {
-  const list = all.find((endpoint) => endpoint.id === 'leaderboard.list');
-  const input = { chains: ['base'], limit: 3, timeframe: '7d' };
-  const wire = { '*.limit': 'count', 'leaderboard.list.timeframe': 'window', '*.chains': 'nets' };
-  expect(list && encodeRequest(list, input, wire).path).toBe('/v2/leaderboard?chains=base&count=3&window=7d');
-});
-
 test('ids and routes are unique, and every endpoint has a summary, a view and a handler', async () => {
   const ids = all.map((endpoint) => endpoint.id);
   expect(new Set(ids).size).toBe(ids.length);
@@ -79,13 +72,6 @@ test('ids and routes are unique, and every endpoint has a summary, a view and a 
   expect(all.filter((endpoint) => endpoint.summary === '')).toEqual([]);
   expect(Object.keys(views).sort()).toEqual([...ids].sort());
   expect((await allRoutes()).filter((route) => typeof route.handle !== 'function')).toEqual([]);
-});
-
-test('every endpoint is found by the first word of its path', async () => {
-  for (const { id, path } of all) {
-    const found = await routesUnder(path.split('/')[2] ?? '');
-    expect(found.map(({ endpoint }): string => endpoint.id)).toContain(id);
-  }
 });
 
 test('every name in a path is one path parameter, and the other way round', () => {

@@ -1,9 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventLine } from '../../src/commands/webhook/run-listen.ts';
 import { lineWidth } from '../../src/lib/io.ts';
-import { breakText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { degen } from '../support/traders.ts';
 import { uploadFolders } from '../support/upload-place.ts';
@@ -61,31 +59,6 @@ test.each([
   ['', 0, 80],
 ])('COLUMNS=%s on a terminal of %s columns makes lines of %i', (asked, terminal, width) => {
   expect(lineWidth({ COLUMNS: asked }, terminal)).toBe(width);
-});
-
-test('breaking ends at any width, and in time', () => {
-  for (const width of [-1e9, -1, 0, 1]) expect(breakText('ab日', width)).toEqual(['a', 'b', '日']);
-  const started = process.cpuUsage();
-  expect(breakText('日'.repeat(20_000), 3)).toHaveLength(20_000);
-  expect(process.cpuUsage(started).user / 1000).toBeLessThan(5000);
-});
-
-test('the line of an event is as wide as the terminal, whatever is in it, and cuts no character in half', () => {
-  const event = {
-    eventId: 'id\u001b[31m-1',
-    eventType: 'comment-created',
-    event: {
-      reason: '💸',
-      comment: { commentText: `${'日本💸'.repeat(50)}\u202e` },
-      feedItem: { actor: { name: 'né\u001b]0;t\u0007' } },
-    },
-  };
-  for (let width = 60; width <= 140; width += 1) {
-    const line = eventLine(event, 0, width);
-    expect([width, displayWidth(line)]).toEqual([width, width]);
-    expect(line).not.toMatch(/[\u0000-\u001f\u202e\ufffd\p{Surrogate}]/u);
-    expect(line.endsWith('  id-1')).toBe(true);
-  }
 });
 
 const wallet = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';

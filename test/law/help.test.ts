@@ -63,52 +63,10 @@ test('no help is longer than 60 lines at 80 columns, and the help of the program
   expect((await run('--help', { tty: 80 })).out.trimEnd().split('\n').length).toBeLessThanOrEqual(48);
 });
 
-test('the page about webhooks names every one of their commands', async () => {
-  const { out } = await run('help webhooks');
-  const lacking = outlines.filter(({ words }) => words[0] === 'webhook' && !out.includes(`  ${words.join(' ')}  `));
-  expect(lacking.map(({ words }) => words.join(' '))).toEqual([]);
-});
-
 test('each value in help has a name that says what to type', async () => {
   const named = [...(await helpTexts()).values()].flatMap((text) => text.match(/^ +(?:-\w, )?--[\w-]+ <\S+>/gm) ?? []);
   expect(named.length).toBeGreaterThan(150);
   expect(named.filter((line) => /<(?:value|text|statu)\b/.test(line) && !/ --text /.test(line))).toEqual([]);
-});
-
-test('help of a command at 80 columns', async () => {
-  expect(
-    (await run('leaderboard rank --help', { tty: 80 })).out,
-  ).toBe(`Usage: sotra leaderboard rank [options] <address>
-
-The rank of one trader and the PnL behind it.
-
-Rank 1 is the top trader; null means not on the leaderboard.
-Sends GET /v2/leaderboard/ranking.
-
-Arguments:
-  address               wallet whose rank to get
-
-Options:
-  --chains <chain,...>  sum PnL over these chains: one of base, solana,
-                        ethereum, hyperliquid or another (service default: all
-                        four)
-  --only-with-comments  rank among traders with swap comments
-  --timeframe <period>  window of the PnL: one of 7d, 30d (service default: 30d)
-  -h, --help            show help
-
-Shared options (sotra help options): --dry-run, --curl, --timeout, --retries,
-  --rate, --strict, --columns, --jq
-Global options (sotra --help): --context, --sandbox, --base-url, --format,
-  --json, --no-color, --verbose, --quiet, --yes, --no-input
-
-Examples:
-  # the rank of one wallet
-  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2
-  # on one chain, as JSON
-  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains hyperliquid --json
-
-Columns: ranking, pnlUsd, baseUsd, solanaUsd, ethereumUsd, hyperliquidUsd
-`);
 });
 
 test.each(['leaderboard', 'leaderboard list', 'profiles', 'auth', 'sandbox import'])(
@@ -128,13 +86,6 @@ test('help alone, sotra alone and --help print the help of the program; the plur
     });
   for (const { words } of outlines) expect(out).toMatch(new RegExp(`^  ${words[0]} +[A-Z]`, 'm'));
   expect(out).not.toContain('leaderboards ');
-});
-
-test('a group alone prints its subcommands', async () => {
-  const { code, out, err } = await run('follow', { tty: 80 });
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toContain('Usage: sotra follow [options] [command]');
-  expect(out).toMatch(/^ {2}add +Follow/m);
 });
 
 test('a topic wins over a group of the same name', async () => {

@@ -41,13 +41,6 @@ test('no line is wider than the screen, from 40 columns to 300, and nothing brea
     }
 });
 
-test('the leaderboard fits every width from 40 to 300', async () => {
-  for (let width = 40; width <= 300; width += size(65, 1)) {
-    const { out } = await show('--sandbox leaderboard list --limit 12', width);
-    expect([width, tooWide(out, width)]).toEqual([width, []]);
-  }
-});
-
 const withoutSgr = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '');
 
 test('no meaning hangs on color: without its colors every screen reads as it does where there are none', async () => {

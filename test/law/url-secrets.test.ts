@@ -48,24 +48,6 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
   expect(canaries.filter((canary) => said.join('\n').includes(canary))).toEqual([]);
 });
 
-test('an upload that waits for its webhook keeps nothing of a destination that lets somebody in', async () => {
-  const folder = temporaryFolder();
-  let isDown = true;
-  const service = await stub(({ method, body }, response) => {
-    const made = { uid: 'hook-1', destinationUrl: destination, secret: 'c2VjcmV0IG9mIGEgaG9vaw==' };
-    if (isDown && method === 'POST') return void response.writeHead(500).end('{"error":"not now"}');
-    if (method === 'POST') expect(JSON.parse(body).destinationUrl).toBe(destination);
-    response.end(JSON.stringify(method === 'GET' ? [] : made));
-  });
-  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_HISTORY: '0' };
-  const registering = ['webhook', 'register', '--url', destination, '--wallet-addresses', 'ext:1', '--retries', '0'];
-  expect((await run(registering, { env, skipWaits: true })).code).toBe(8);
-  expect(leaks(folder)).toEqual([]);
-  isDown = false;
-  expect((await run(registering, { env, skipWaits: true })).code).toBe(0);
-  expect(leaks(folder)).toEqual([]);
-});
-
 test('the store of deliveries and what is shown of it hold no secret of a target or a header', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.end('{}'));
@@ -98,14 +80,4 @@ test('the store of deliveries and what is shown of it hold no secret of a target
   expect(canaries.filter((canary) => all.includes(canary))).toEqual([]);
   // The header itself is kept: whoever the delivery is forwarded to later may ask for it.
   expect(new Set(leaks(folder).map((leak) => leak.split(': ')[1]))).toEqual(new Set(['cBasic4711']));
-});
-
-test('a list of webhooks for a person hides what is secret in their URLs; a script gets them whole', async () => {
-  const destinationUrl = 'https://cUser4711:cPass4711@hooks.example.com/in?api_key=cQuery4711';
-  const { env } = await stub((_, response) => void response.end(JSON.stringify([{ uid: 'hook-1', destinationUrl }])));
-  const shown = await run('webhook list', { env, tty: 160 });
-  expect(shown.out).toContain('https://***@hooks.example.com/in?api_key=***');
-  expect(canaries.filter((canary) => shown.out.includes(canary))).toEqual([]);
-  const piped = await run('webhook list --json', { env });
-  expect(JSON.parse(piped.out)[0].destinationUrl).toBe(destinationUrl);
 });

@@ -1,21 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
-import {
-  asDocument,
-  checkWireNames,
-  defineEndpoint,
-  type Endpoint,
-  inBody,
-  inPath,
-  inQuery,
-  local,
-  renamableParams,
-  type WireNames,
-} from '../../src/api/endpoint.ts';
+import { checkWireNames, type Endpoint, renamableParams, type WireNames } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
-import { json, optional, text } from '../../src/api/kind.ts';
 import { decodeRequest, encodeRequest } from '../../src/api/request.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
@@ -92,104 +79,33 @@ test('the OpenAPI document of a context has its names', async () => {
   expect(names).toEqual(['chains', 'onlyWithComments', 'count', 'timeframe', 'viewerAddresses']);
 });
 
-const about = { source: 'spec', summary: 's', answer: async () => z.unknown(), examples: [] } as const;
-const assumed = { source: 'assumed' } as const;
-const word = optional(text());
-const list = defineEndpoint({
-  ...about,
-  id: 'thing.list',
-  method: 'GET',
-  path: '/v1/things/{owner}',
-  params: {
-    owner: inPath(text(), 'h', assumed),
-    chains: inQuery(word, 'h'),
-    limit: inQuery(word, 'h', assumed),
-    sort: inQuery(word, 'h', { source: 'public', wire: 'order' }),
-    wide: local(word, 'h', { ...assumed, wire: 'same' }),
-    tall: local(word, 'h', { ...assumed, wire: 'same' }),
-  },
-});
-const put = defineEndpoint({
-  ...about,
-  id: 'thing.put',
-  method: 'PUT',
-  path: '/v1/things',
-  params: { limit: inBody(word, 'h', assumed), note: inQuery(word, 'h', assumed) },
-});
-const raw = defineEndpoint({
-  ...about,
-  id: 'thing.raw',
-  method: 'POST',
-  path: '/v1/raw',
-  params: {
-    all: asDocument(
-      json({}, () => undefined),
-      'h',
-      assumed,
-    ),
-  },
-});
-const renamable: readonly Endpoint[] = [list, put, raw];
-
-test('what isSent as query or body and is not from the interface document can be renamed', () => {
-  expect(renamableParams(list).map(({ id, key }) => [id, key])).toEqual([
-    ['thing.list.limit', 'limit'],
-    ['thing.list.sort', 'sort'],
-  ]);
-  expect(renamableParams(put).map(({ id }) => id)).toEqual(['thing.put.limit', 'thing.put.note']);
-  expect(renamableParams(raw)).toEqual([]);
-});
-
 const form =
   'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.';
-const refused: readonly [entry: string, name: string, message: string, hint: string | undefined][] = [
-  ['thing.list.limit', '', '"" is not a name (letters, digits, and . _ - [ ])', undefined],
-  ['thing.list.limit', 'a b', '"a b" is not a name (letters, digits, and . _ - [ ])', undefined],
-  ['thing.list.limit', ' a', '" a" is not a name (letters, digits, and . _ - [ ])', undefined],
-  ['thing.list.limit', 'a ', '"a " is not a name (letters, digits, and . _ - [ ])', undefined],
-  ['thing.lst.limit', 'n', 'no endpoint is called thing.lst', form],
-  ['limit', 'n', 'no endpoint is called limit', form],
-  ['.limit', 'n', 'no endpoint is called .limit', form],
-  ['thing.list.limt', 'n', 'no parameter of thing.list is called limt', 'Names that can change here: limit, sort.'],
-  ['*.limt', 'n', 'no parameter of any endpoint is called limt', 'Names that can change here: limit, sort, note.'],
+const fixed = 'this name is given by the interface document (or never sent) and cannot change';
+const refused: readonly [entry: string, name: string, message: string, hint?: string][] = [
+  ['leaderboard.list.limit', '', ' leaderboard.list.limit: "" is not a name (letters, digits, and . _ - [ ])'],
+  ['leaderboard.list.limit', 'a b', ' leaderboard.list.limit: "a b" is not a name (letters, digits, and . _ - [ ])'],
+  ['leaderboard.lst.limit', 'n', ' leaderboard.lst.limit: no endpoint is called leaderboard.lst', form],
+  ['limit', 'n', ' limit: no endpoint is called limit', form],
   [
-    'thing.list.chains',
+    'leaderboard.list.limt',
     'n',
-    'this name is given by the interface document (or never sent) and cannot change',
-    'Names that can change here: limit, sort.',
+    ' leaderboard.list.limt: no parameter of leaderboard.list is called limt',
+    'Names that can change here: limit, timeframe, viewerAddresses.',
   ],
+  ['*.limt', 'n', ' *.limt: no parameter of any endpoint is called limt'],
+  ['leaderboard.list.chains', 'n', ` leaderboard.list.chains: ${fixed}`],
+  ['follow.bulk.entries', 'n', ` follow.bulk.entries: ${fixed}`, 'follow.bulk has no names that can change.'],
   [
-    '*.chains',
-    'n',
-    'this name is given by the interface document (or never sent) and cannot change',
-    'Names that can change here: limit, sort, note.',
-  ],
-  [
-    'thing.raw.all',
-    'n',
-    'this name is given by the interface document (or never sent) and cannot change',
-    'thing.raw has no names that can change.',
+    'leaderboard.list.limit',
+    'timeframe',
+    ': leaderboard.list would send limit and timeframe under one name, timeframe',
+    'Give one of them another name, or name the endpoint: leaderboard.list.timeframe.',
   ],
 ];
 
 test.each(refused)('%s=%j is refused: %s', (entry, name, message, hint) => {
-  const check = () => checkWireNames({ [entry]: name }, renamable, '--wire');
-  const error = { code: 'usage', message: `--wire ${entry}: ${message}`, ...(hint !== undefined && { hint }) };
-  expect(check).toThrow(expect.objectContaining(error));
-});
-
-test('two parameters of one request cannot share a name, a query and a body name can', () => {
-  const check = (wire: Record<string, string>) => () => checkWireNames(wire, renamable, '--wire');
-  expect(check({})).not.toThrow();
-  expect(check({ '*.limit': 'n', 'thing.list.sort': 'a.b_c-d[0]' })).not.toThrow();
-  expect(check({ 'thing.put.limit': 'x', 'thing.put.note': 'x' })).not.toThrow();
-  expect(check({ 'thing.list.limit': 'chains' })).toThrow(
-    'thing.list would send chains and limit under one name, chains',
-  );
-  expect(check({ 'thing.list.limit': 'order' })).toThrow(
-    expect.objectContaining({
-      message: '--wire: thing.list would send limit and sort under one name, order',
-      hint: 'Give one of them another name, or name the endpoint: thing.list.sort.',
-    }),
-  );
+  const check = () => checkWireNames({ [entry]: name }, all, '--wire');
+  expect(check).toThrow(expect.objectContaining({ code: 'usage', message: `--wire${message}` }));
+  if (hint !== undefined) expect(check).toThrow(expect.objectContaining({ hint }));
 });

@@ -98,17 +98,6 @@ function expectDistinct(typed: string, words: readonly string[]): void {
   expect([typed, words]).toEqual([typed, [...new Set(words)]]);
 }
 
-test.skipIf(!has('bash'))('bash offers nothing of a list that it holds already', async () => {
-  const { folder, script, env } = await prepare('bash');
-  const driver = join(folder, 'driver.bash');
-  writeFileSync(
-    driver,
-    `source '${script}'; COMP_LINE='sotra leaderboard list --chains base,solana,'; COMP_POINT=\${#COMP_LINE}; _sotra; echo "\${COMPREPLY[*]}"`,
-  );
-  const { stdout } = spawnSync('bash', ['--norc', driver], { env, encoding: 'utf8' });
-  expect(stdout).toBe('base,solana,ethereum base,solana,hyperliquid\n');
-});
-
 test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contexts and aliases', async () => {
   const { folder, script, env, lines } = await prepare('bash');
   const driver = join(folder, 'driver.bash');
@@ -187,16 +176,4 @@ test('everything the program takes is offered, and no flag is a yes/no flag in o
   for (const { words } of outlines) expect(nodes.map(({ path }) => path)).toContain(words.join(' '));
   const rank = nodes.find(({ path }) => path === 'leaderboard rank');
   expect(rank?.arguments).toEqual([{ values: [], file: false, list: false, names: 'aliases' }]);
-});
-
-test('a shell that is not known is refused with those that are', async () => {
-  const { code, err } = await run('completion fissh');
-  expect(code).toBe(2);
-  expect(err).toContain('<shell> fissh: must be one of bash, zsh, fish, powershell');
-  expect(err).toContain('Did you mean fish?');
-});
-
-test('completion --json carries the script', async () => {
-  const { out } = await run('completion zsh --json');
-  expect(JSON.parse(out).script).toMatch(/^#compdef sotra\n/);
 });

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
@@ -125,19 +125,6 @@ test.each(['event_ids', 'headers'])(
     expect(forwarder.printed.err).toContain('1 delivery set aside');
   },
 );
-
-// Whoever may do everything may write into any folder.
-test.skipIf(process.getuid?.() === 0)('a folder that cannot be written is exit 3 by name', async () => {
-  const folder = temporaryFolder();
-  await filled(folder);
-  chmodSync(inboxFolderOf(folder), 0o500);
-  const { code, err } = await run(`webhook listen --secret-file ${join(folder, 'secret')}`, {
-    env: { SOTRA_DATA_DIR: folder },
-  });
-  chmodSync(inboxFolderOf(folder), 0o700);
-  expect(code).toBe(3);
-  expect(err).toContain(inboxFolderOf(folder));
-});
 
 test('on a full disk what cannot be kept is 503, the listener goes on and says it once, and nothing is lost once there is room', async () => {
   const folder = temporaryFolder();

@@ -8,7 +8,7 @@ import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } 
 import { storedIds } from '../support/inbox.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { freePorts, manyAddresses, serve, start } from '../support/processes.ts';
-import { long, size, some } from '../support/size.ts';
+import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 test('every fault of a target has its kind', () => {
@@ -81,31 +81,6 @@ test.each([
   };
   expect(cells).toEqual(faults.map((fault) => [fault, ...expected(kindOf(fault))]));
 });
-
-long(
-  'webhook replay sends nothing behind an event that was not answered in time, and what follows a failure',
-  async () => {
-    const { env } = await listenTo('garbage');
-    const outcomes = [];
-    for (const [fault, more] of [
-      ['no first byte', '--timeout 400ms'],
-      ['500', ''],
-    ] as const) {
-      const target = await brokenService({ fault, well: 0 });
-      const { code, out } = await run(`webhook replay one two --to ${target.url}/hook --json ${more}`, {
-        env,
-        skipWaits: true,
-      });
-      target.close();
-      const errors = JSON.parse(out).map(({ error }: { error: string }) => error);
-      outcomes.push([fault, code, target.requests.length, errors]);
-    }
-    expect(outcomes).toEqual([
-      ['no first byte', 10, 3, ['no answer within 0.4 s', 'not sent: one was not answered']],
-      ['500', 10, 6, ['HTTP 500', 'HTTP 500']],
-    ]);
-  },
-);
 
 test('Ctrl-C ends webhook replay and webhook trigger while their target is silent', async () => {
   const { env, folder } = await listenTo('garbage');
@@ -248,31 +223,3 @@ test('a listener that is killed, with a target that fails a third of the time, s
     outOfOrder: [],
   });
 });
-
-long(
-  'what a killed sandbox had not delivered yet, the next one delivers, and trades of other processes too',
-  async () => {
-    const folder = temporaryFolder();
-    let down = true;
-    const target = await stub((_, response) => response.writeHead(down ? 500 : 200).end());
-    const first = await serve(folder, ['--empty']);
-    const env = { SOTRA_DATA_DIR: folder, SOTRA_BASE_URL: first.url, SOTRA_API_KEY: 'sandbox-key-a' };
-    const [trader = '', follower = '', token = ''] = manyAddresses(3);
-    await run(`follow add ${follower} ${trader}`, { env });
-    await run(`webhook register --url ${target.url} --wallet-addresses ${follower}`, { env });
-    const db = openDb(first.db);
-    onTestFinished(() => db.close());
-    const nowMs = Date.now();
-    addLiveTrades(db, [liveTrade({ chain: 'base', trader, token, side: 'buy', amount: 1, usd: 100 }, nowMs)], nowMs);
-    await until(() => target.requests.length > 0, 'the first try');
-    first.child.kill('SIGKILL');
-    await until(() => first.child.exitCode !== null || first.child.signalCode !== null, 'the sandbox ends');
-    rmSync(join(folder, 'ready.json'));
-    down = false;
-    await serve(folder, ['--empty']);
-    const state = () => db.get<{ state: string }>('SELECT state FROM outbox')?.state;
-    await until(() => state() === 'delivered', 'the delivery after the restart');
-    const ids = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
-    expect(new Set(ids).size).toBe(1);
-  },
-);

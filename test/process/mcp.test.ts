@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
-import { connect, readAnswer, textOf } from '../support/mcp-client.ts';
+import { textOf } from '../support/mcp-client.ts';
 import { program, start as startProgram } from '../support/processes.ts';
-import { isProof, long, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 interface Server {
@@ -48,18 +45,6 @@ test('the official client starts the program, lists and calls; stdout is the pro
   expect(err()).not.toContain('stub-key');
 });
 
-long('a server that dies fails the call that waits, and a new one goes on', async () => {
-  const service = await stub(() => undefined);
-  const first = await start([program, 'mcp'], service.env);
-  const call = first.client.callTool(leaderboard);
-  call.catch(() => undefined);
-  await until(() => service.requests.length > 0);
-  process.kill(first.transport.pid ?? 0, 'SIGKILL');
-  await expect(call).rejects.toThrow(/closed/i);
-  const second = await start([program, 'mcp', '--sandbox']);
-  expect(readAnswer(await second.client.callTool(leaderboard)).rows).toHaveLength(3);
-});
-
 const opening = (id: number) => {
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
   return `${JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params })}\n`;
@@ -89,46 +74,3 @@ test('Ctrl-C ends it without a word', async () => {
   child.kill('SIGINT');
   expect([await ended, printed.err]).toEqual([0, '']);
 });
-
-test.each(some(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'], 1))(
-  'a client of protocol version %s is served in it',
-  async (version) => {
-    const { client } = await connect('--sandbox mcp', { client: { supportedProtocolVersions: [version] } });
-    expect(client.getNegotiatedProtocolVersion()).toBe(version);
-    expect((await client.listTools()).tools.length).toBeGreaterThan(15);
-    expect(textOf(await client.callTool(leaderboard))).toContain('pnlUsd');
-  },
-);
-
-test.runIf(isProof).each([false, true])(
-  'a thousand calls leave nothing behind in memory (of the sandbox: %s)',
-  async (isSandbox) => {
-    const hook = join(temporaryFolder(), 'hook.cjs');
-    writeFileSync(
-      hook,
-      `require('v8').setFlagsFromString('--expose-gc');
-const collect = require('vm').runInNewContext('gc');
-process.on('SIGUSR2', () => { collect(); collect(); process.stderr.write('heap ' + process.memoryUsage().heapUsed + '\\n'); });`,
-    );
-    const traders = Array.from({ length: 100 }, (_, index) => ({ profile: { name: `${index} ${'x'.repeat(900)}` } }));
-    const service = await stub((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ traders }));
-    });
-    const argv = ['--require', hook, program, ...(isSandbox ? ['--sandbox'] : []), 'mcp'];
-    const { client, transport, err } = await start(argv, isSandbox ? {} : service.env);
-    const heap = async () => {
-      const before = err().length;
-      process.kill(transport.pid ?? 0, 'SIGUSR2');
-      return Number(await until(() => /heap (\d+)\n/.exec(err().slice(before))?.[1]));
-    };
-    const call = async () => {
-      for (let each = 0; each < 1000; each += 1) await client.callTool(leaderboard);
-    };
-    // By then the compiler has learned most of the code.
-    await call();
-    const before = await heap();
-    await call();
-    // An answer kept whole would be a hundred kilobytes a call.
-    expect((await heap()) - before).toBeLessThan(1_000_000);
-  },
-);

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
-import { runClientExample, runWebhookExample } from '../support/library-examples.ts';
 import { some } from '../support/size.ts';
 
 /** A folder in which `sotra` can be imported. */
@@ -14,13 +13,6 @@ function makeProject(): string {
   symlinkSync(process.cwd(), join(folder, 'node_modules', 'sotra'));
   return folder;
 }
-
-test('the examples of docs/library.md run', async () => {
-  const place = { node: process.execPath, folder: makeProject() };
-  const { code, output } = await runClientExample(place);
-  expect([code, output.split('\n').length > 3]).toEqual([0, true]);
-  expect(await runWebhookExample(place)).toEqual({ output: 'copyswap\n', statuses: [200, 401] });
-});
 
 const program = `
 import { type Client, createClient, SotraError } from 'sotra';

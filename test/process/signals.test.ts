@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/lib/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
-import { some } from '../support/size.ts';
+import { size, some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 import { until } from '../support/until.ts';
 
@@ -162,5 +162,44 @@ test.each(some(signals, 1))(
     const open = `ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c '${folder}/' || true`;
     await expect.poll(async () => Number((await execute('bash', ['--norc', '-c', open])).stdout)).toBe(0);
     expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox-ready.json'))).toBe(false);
+  },
+);
+
+test.each(some(['table', 'tsv', 'csv', 'json', 'ndjson'], 2))(
+  'Ctrl-C ends a long answer in the middle of its %s',
+  async (format) => {
+    const count = format === 'json' ? 8000 : 4000;
+    const list = Array.from({ length: count }, (_, index) => ({
+      uid: `w-${index}`,
+      destinationUrl: 'http://127.0.0.1:9/a',
+      walletAddresses: [degen],
+      events: [],
+    }));
+    const { env } = await answering(list);
+    const stop = new AbortController();
+    const onOut = () => stop.abort();
+    const { code, out } = await run(`webhook list --format ${format}`, { env, signal: stop.signal, onOut });
+    expect([code, out === '', out.includes(`w-${count - 1}`)]).toEqual([130, false, false]);
+  },
+);
+
+/** Hundredths of a second that a process has spent computing. */
+function spent(pid: number): number {
+  const [, after = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user, system] = after.split(' ').slice(11, 13).map(Number);
+  return (user ?? 0) + (system ?? 0);
+}
+
+test.skipIf(!existsSync('/proc/self/stat')).each(some(signals, 1))(
+  'a filter that never ends: %s ends it with its exit code, and one line says so',
+  async (signal) => {
+    const service = await answering({ n: 1 });
+    const { child, printed, ended } = start(['request', 'GET', '/v1/x', '--jq', 'def f: f; f'], service.env);
+    await until(() => service.requests.length > 0, 'the request');
+    // Once the answer is there, only the filter takes this long.
+    const before = spent(child.pid ?? 0);
+    await until(() => spent(child.pid ?? 0) > before + size(20, 60), 'the filter is at work');
+    child.kill(signal);
+    expect([await ended, printed]).toEqual([exits[signal], { out: '', err: 'error: interrupted\n' }]);
   },
 );

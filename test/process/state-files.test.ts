@@ -2,8 +2,6 @@ import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  copyFileSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -15,7 +13,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { contentsOf } from '../support/files.ts';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -46,28 +44,36 @@ function runBuilt(
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
 }
 
-const keyed = '--key-file FOLDER/evm.hex --password-file FOLDER/password';
+interface StateFile {
+  name: string;
+  /** What writes it. */
+  argv: string;
+  file: RegExp;
+  /** What reads and writes one that is there; the same as above if absent. */
+  later?: string;
+}
 
-/** The file that each command writes, as a pattern; `later` is the command that reads and writes an existing one, `reader` one that only reads it. The quickest is first. */
-const kept: Record<string, { argv: string; file: RegExp; later?: string; reader?: string }> = {
-  settings: { argv: 'context set own --base-url https://a.example.com', file: /config\.json$/ },
-  'kept key': {
-    argv: `key import k ${keyed}`,
-    later: `key import k --replace ${keyed}`,
-    reader: 'key export k --unencrypted --out FOLDER/plain.hex --password-file FOLDER/password',
-    file: /keys\/k\.json$/,
-  },
-  'upload state': {
-    argv: 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
-    file: /uploads\/.*state\.json$/,
-  },
-  aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
-  'sandbox database': { argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ },
-  'undo file': {
-    argv: 'follow bulk --file FOLDER/follows.ndjson',
-    later: 'follow bulk --file FILE',
-    file: /undo\/.*\.ndjson$/,
-  },
+const keyed = '--key-file FOLDER/evm.hex --password-file FOLDER/password';
+const settings: StateFile = {
+  name: 'settings',
+  argv: 'context set own --base-url https://a.example.com',
+  file: /config\.json$/,
+};
+const storedKey: StateFile = {
+  name: 'kept key',
+  argv: `key import k ${keyed}`,
+  later: 'key export k --unencrypted --out FOLDER/plain.hex --password-file FOLDER/password',
+  file: /keys\/k\.json$/,
+};
+const upload: StateFile = {
+  name: 'upload state',
+  argv: 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
+  file: /uploads\/.*state\.json$/,
+};
+const database: StateFile = {
+  name: 'sandbox database',
+  argv: '--sandbox sandbox reset --empty',
+  file: /sandbox\.db$/,
 };
 
 const allIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
@@ -81,40 +87,26 @@ function contents(folder: string): Map<string, Buffer> {
 async function place() {
   const folder = temporaryFolder();
   const written: string[] = [];
-  const { env } = await stub(({ method, url, body }, response) => {
+  const { env } = await stub(({ method, url }, response) => {
     const webhook = { uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
-    if (method !== 'GET') written.push(url === '/v1/swap-comments' ? JSON.parse(body).commentText : url);
+    if (method !== 'GET') written.push(url);
     response.setHeader('content-type', 'application/json');
     if (url.startsWith('/v2/leaderboard')) response.end('{"traders":[]}');
-    else if (url === '/v1/swap-comments') response.end(JSON.stringify({ ...JSON.parse(body), uid: 'c', timestamp: 1 }));
-    else if (url.includes('bulk')) response.end('{"targetProfiles":[]}');
-    else response.end(JSON.stringify(method === 'GET' ? (url.includes('webhooks') ? [] : {}) : webhook));
-  });
-  const comments = Array.from({ length: 12 }, (_, index) => {
-    const transactionHash = `0x${(index + 1).toString(16).padStart(64, '0')}`;
-    return JSON.stringify({ chain: 'base', transactionHash, tokenAddress: degen, commentText: `comment ${index}` });
+    else response.end(JSON.stringify(method === 'GET' ? [] : webhook));
   });
   writeKeys(folder);
-  writeFileSync(join(folder, 'comments.ndjson'), comments.join('\n'));
   writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
-  copyFileSync('test/support/follow-bulk.ndjson', join(folder, 'follows.ndjson'));
-  const own = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, HOME: folder, XDG_CACHE_HOME: folder };
-  return { folder, written, env: own };
+  return { folder, written, env: { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, HOME: folder } };
 }
 
-/** A folder with one of those files, and `again`, which runs the command that reads it as a user without root rights. */
-async function keptPlace(name: string) {
-  const { folder, written, env } = await place();
-  const { argv, file, later = argv } = kept[name] as (typeof kept)[string];
-  const first = await run(argv.replaceAll('FOLDER', folder), { env });
+/** A place with one of those files. */
+async function placeWith({ argv, file }: StateFile) {
+  const here = await place();
+  const first = await run(argv.replaceAll('FOLDER', here.folder), { env: here.env });
   if (first.code !== 0) throw new Error(first.err);
-  const path = join(folder, allIn(folder).find((each) => file.test(each)) ?? '');
-  if (nobody.uid !== undefined)
-    for (const each of ['', ...allIn(folder)]) chownSync(join(folder, each), nobody.uid, nobody.uid);
-  written.length = 0;
-  const again = (how: Parameters<typeof runBuilt>[2] = {}) =>
-    runBuilt(later.replaceAll('FOLDER', folder).replaceAll('FILE', path), env, { ...nobody, ...how });
-  return { folder, path, written, again };
+  const path = join(here.folder, allIn(here.folder).find((each) => file.test(each)) ?? '');
+  here.written.length = 0;
+  return { ...here, path };
 }
 
 /** A newer sotra writes a higher number where this one writes its own. */
@@ -136,30 +128,29 @@ const harms: Record<string, (file: string) => void> = {
   },
 };
 
-const read = ['settings', 'upload state', 'kept key', 'sandbox database'];
-const harmed = read.flatMap((name) =>
+const harmed = [settings, storedKey, upload, database].flatMap((state) =>
   Object.entries(harms)
     // A database begins empty, since a process may be killed before its first line, and one of another version has a test of its own.
-    .filter(([harm]) => name !== 'sandbox database' || !['of a newer sotra', 'empty'].includes(harm))
-    .map(([harm, apply]) => ({ name, harm, apply })),
+    .filter(([harm]) => state !== database || !['of a newer sotra', 'empty'].includes(harm))
+    .map(([harm, apply]) => ({ ...state, harm, apply })),
 );
 
-test.each(some(harmed, 12))('a $name that is $harm ends the command, is named, and stays as it is', async (of) => {
-  const { folder, env, written } = await place();
-  const { argv, file, later = argv, reader = later } = kept[of.name] as (typeof kept)[string];
-  expect((await run(argv.replaceAll('FOLDER', folder), { env })).code).toBe(0);
-  const path = join(folder, allIn(folder).find((each) => file.test(each)) ?? '');
-  of.apply(path);
-  // A database's last changes may be beside it; they would repair it.
-  for (const beside of ['-wal', '-shm']) rmSync(path + beside, { force: true });
-  const [before, sent] = [contentsOf(folder).get(relative(folder, path)), written.length];
-  const { code, out, err } = await run(reader.replaceAll('FOLDER', folder), { env });
-  expect([3, 11]).toContain(code);
-  expect([out, err]).toEqual(['', expect.stringMatching(/\nhint: /)]);
-  expect(err).toContain(path);
-  expect(written).toHaveLength(sent);
-  expect(contentsOf(folder).get(relative(folder, path))).toEqual(before);
-});
+test.each(some(harmed, 12))(
+  'a $name that is $harm ends the command, is named, and stays as it is',
+  async ({ apply, ...state }) => {
+    const { folder, env, path, written } = await placeWith(state);
+    apply(path);
+    // A database's last changes may be beside it; they would repair it.
+    for (const beside of ['-wal', '-shm']) rmSync(path + beside, { force: true });
+    const before = contentsOf(folder).get(relative(folder, path));
+    const { code, out, err } = await run((state.later ?? state.argv).replaceAll('FOLDER', folder), { env });
+    expect([3, 11]).toContain(code);
+    expect([out, err]).toEqual(['', expect.stringMatching(/\nhint: /)]);
+    expect(err).toContain(path);
+    expect(written).toEqual([]);
+    expect(contentsOf(folder).get(relative(folder, path))).toEqual(before);
+  },
+);
 
 /** Makes all below a folder read-only. */
 function closeFolder(folder: string): void {
@@ -172,35 +163,28 @@ function closeFolder(folder: string): void {
 /** Limits the files of a process to so many KiB: larger writes fail as on a full disk. */
 const atMostKib = (kib: number) => `trap '' XFSZ; ulimit -f ${kib}`;
 
-const cases = [
-  ...some(Object.keys(kept), 1).flatMap((name) => [
-    { name, harm: 'that may not be read' },
-    { name, harm: 'in a folder that may not be written' },
-  ]),
-  // The settings have a test with a small disk below: this limit would end their writer by its signal.
-  ...some(['undo file', 'kept key', 'upload state', 'sandbox database'], 1).map((name) => ({
-    name,
-    harm: 'on a full disk',
-  })),
-];
-
-test.skipIf(!works).each(cases)(
-  `a $name $harm is exit 3 with a message, and stays; nothing is sent${why}`,
-  async ({ name, harm }) => {
-    const { folder, path, written, again } = await keptPlace(name);
-    if (harm === 'that may not be read') chmodSync(path, 0);
-    if (harm === 'in a folder that may not be written') closeFolder(folder);
-    const before = contents(folder);
-    const { code, out, err } = await again(harm === 'on a full disk' ? { before: atMostKib(0) } : {});
-    expect({ code, out }).toEqual({ code: 3, out: '' });
-    if (harm === 'that may not be read') expect(err).toContain(path);
-    if (harm === 'in a folder that may not be written')
-      expect(err).toContain(name === 'upload state' ? join(folder, 'webhook', 'uploads') : dirname(path));
-    expect(err).toMatch(/^error: .*\n(hint: .*\n)?$/m);
-    expect(written).toEqual([]);
-    expect(contents(folder)).toEqual(before);
-  },
-);
+test.skipIf(!works).each([
+  { ...settings, harm: 'that may not be read' },
+  { ...settings, harm: 'in a folder that may not be written' },
+  { ...upload, harm: 'in a folder that may not be written' },
+  { ...upload, harm: 'on a full disk' },
+  { ...database, harm: 'on a full disk' },
+])(`a $name $harm is exit 3 with a message, and stays; nothing is sent${why}`, async ({ harm, ...state }) => {
+  const { folder, env, path, written } = await placeWith(state);
+  if (nobody.uid !== undefined)
+    for (const each of ['', ...allIn(folder)]) chownSync(join(folder, each), nobody.uid, nobody.uid);
+  if (harm === 'that may not be read') chmodSync(path, 0);
+  if (harm === 'in a folder that may not be written') closeFolder(folder);
+  const before = contents(folder);
+  const limit = harm === 'on a full disk' ? { before: atMostKib(0) } : {};
+  const { code, out, err } = await runBuilt(state.argv.replaceAll('FOLDER', folder), env, { ...nobody, ...limit });
+  expect({ code, out }).toEqual({ code: 3, out: '' });
+  if (harm === 'that may not be read') expect(err).toContain(path);
+  if (harm === 'in a folder that may not be written') expect(err).toContain(folder);
+  expect(err).toMatch(/^error: .*\n(hint: .*\n)?$/m);
+  expect(written).toEqual([]);
+  expect(contents(folder)).toEqual(before);
+});
 
 test('a change of the settings on a full disk is exit 3, and they are as they were', async (at) => {
   const folder = temporaryFolder();
@@ -218,40 +202,11 @@ test('a change of the settings on a full disk is exit 3, and they are as they we
   expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe(before);
 });
 
-test.each(
-  some(
-    [
-      'comment sign --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
-      'key export k --out FOLDER/out.json',
-    ],
-    0,
-  ),
-)('%s on a full disk is exit 3, and no file is left', async (argv) => {
-  const { folder, env } = await place();
-  const made = `key import k --key-file ${folder}/evm.hex --password-file ${folder}/password`;
-  expect((await run(made, { env })).code).toBe(0);
-  const before = contents(folder);
-  const { code, out, err } = await runBuilt(argv.replaceAll('FOLDER', folder), env, { before: atMostKib(0) });
-  expect([code, out, err]).toEqual([3, '', expect.stringMatching(/^error: /m)]);
-  expect(contents(folder)).toEqual(before);
-});
-
 test.each(some(['--help', '--version', '--help --json', '--sandbox leaderboard list'], 1))(
   '%s with its output on a full disk is exit 3 and says so',
   async (argv) => {
     const { code, err } = await runBuilt(argv, (await place()).env, { after: '> /dev/full' });
     expect([code, err]).toEqual([3, expect.stringContaining('cannot write to stdout: no space is left on the disk')]);
-  },
-);
-
-test.each(some(['2>/dev/full', '2>&-', '<&-'], 1))(
-  'a command whose notes nobody can read (%s) does its work',
-  async (after) => {
-    // The first context says that it is the current one now.
-    const argv = 'context set own --base-url https://a.example.com --columns name';
-    const { folder, env } = await place();
-    expect(await runBuilt(argv, env, { after })).toMatchObject({ code: 0, out: 'name\town\n' });
-    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toContain('https://a.example.com');
   },
 );
 
@@ -262,35 +217,6 @@ test('a history that cannot be written is one note, and the exit code is the one
   expect(err).toMatch(/^warning: this call is not in the history: the file would be too large[^\n]*\n$/);
   expect(JSON.parse((await run('history --json', { env })).out)).toEqual([]);
 });
-
-test.skipIf(!works)(`in a read-only home a call is answered and not kept, with one note${why}`, async () => {
-  const home = temporaryFolder();
-  const { env, written } = await place();
-  const { SOTRA_DATA_DIR: _, SOTRA_CONFIG_DIR: __, XDG_CACHE_HOME: ___, ...others } = env;
-  chmodSync(home, 0o555);
-  const { code, out, err } = await runBuilt('leaderboard list --json', { ...others, HOME: home }, nobody);
-  expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
-  expect(err).toMatch(/^warning: this call is not in the history: permission denied[^\n]*\n$/);
-  expect([readdirSync(home), written]).toEqual([[], []]);
-});
-
-// /proc exists and takes no folder, as some mounts do.
-const unmakeable: readonly (readonly [argv: string, more: Record<string, string>])[] = [
-  ['context set x --base-url http://127.0.0.1:9', { SOTRA_CONFIG_DIR: '/proc/none' }],
-  ['sandbox start --db /proc/none/x.db --port 0', {}],
-  ['--sandbox leaderboard list', { SOTRA_DATA_DIR: '/proc/none/here' }],
-];
-
-test.skipIf(!existsSync('/proc/self')).each(some(unmakeable, 1))(
-  '%s with %j: a folder that cannot be made ends a command, and nothing is sent',
-  async (argv, more) => {
-    const service = await answering({ traders: [] });
-    const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder(), ...more };
-    const ended = await runBuilt(argv, env, { timeout: 30_000, killSignal: 'SIGKILL' });
-    expect(ended).toMatchObject({ code: 3, out: '', err: expect.stringContaining('/proc/none') });
-    expect(service.requests).toEqual([]);
-  },
-);
 
 test.each(['null', '[]', '{"crypto": {"ciphertext": "deadbeef'])(
   'the stored key %s is reported by key list, and the other keys are shown',

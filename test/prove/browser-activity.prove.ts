@@ -4,8 +4,8 @@ import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/b
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { fillInbox } from '../support/inbox.ts';
-import { bodyOf, listen, send, signed } from '../support/listening.ts';
-import { forwardPort, startPage } from '../support/page.ts';
+import { listen, send } from '../support/listening.ts';
+import { startPage } from '../support/page.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const rows = (tab: Page) => tab.locator('.browse .row');
@@ -235,43 +235,6 @@ test('untrusted text stays text in every field of a board, a trader, a webhook, 
   await rows(tab).filter({ hasText: '/v1/x' }).first().click();
   await expectText('.detail :is(.leaf, .lines)');
   expect(complaints.filter((each) => !each.startsWith('Failed to load resource'))).toEqual([]);
-});
-
-test('of 10,000 deliveries 200 rows are drawn, soon, and older ones when asked for', async () => {
-  const folder = temporaryFolder();
-  const deliveries = Array.from({ length: 10_000 }, (_, index) => ({
-    body: Buffer.from(bodyOf(`event-${index}`)),
-    atMs: Date.now() - (10_000 - index) * 1000,
-  }));
-  await fillInbox(folder, deliveries);
-  const { ui } = await listen(folder, '--ui');
-  const { tab } = await openTab(ui);
-  await expect.poll(() => rows(tab).count()).toBe(200);
-  // The last row of a list is the first of the next one.
-  const loaded = () => tab.locator('.tools [role=status]').textContent();
-  await expect.poll(loaded).toBe('1,199 rows loaded');
-  for (let shown = 400; shown <= 1200; shown += 200) {
-    await tab.getByRole('button', { name: 'Show more' }).click();
-    await expect.poll(() => rows(tab).count()).toBe(shown);
-  }
-  await expect.poll(loaded).toBe('2,198 rows loaded');
-});
-
-test('a page that lost its connection says so and goes on where it was, without a gap', async () => {
-  const { url, ui } = await listen(temporaryFolder(), '--ui');
-  const deliver = (id: string) => send(url, bodyOf(id), signed(bodyOf(id)));
-  const port = await forwardPort(ui);
-  const { tab } = await openTab(port.ui);
-  const state = () => tab.locator('.state').textContent();
-  await expect.poll(state).toBe('Live');
-  port.cut();
-  await expect.poll(state).toBe('Not connected');
-  expect(await tab.getByRole('alert').textContent()).toMatch(/^Not connected: /);
-  await expect.poll(() => tab.getByRole('timer').textContent()).toMatch(/^Retrying in [123] s\.$/);
-  for (let index = 0; index < 50; index += 1) expect(await deliver(`missed-${index}`)).toBe(200);
-  port.mend();
-  await expect.poll(state).toBe('Live');
-  await expect.poll(() => rows(tab).count()).toBe(50);
 });
 
 /** A service with answers that a test can change, and its page at the board. */

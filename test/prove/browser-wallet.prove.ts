@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { verify } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,12 +5,10 @@ import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { answering, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
-import { program } from '../support/processes.ts';
 import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../support/traders.ts';
-import { until } from '../support/until.ts';
 import {
   evmWallet,
   openTabs,
@@ -143,38 +140,6 @@ test('a page that is loaded anew goes on; of two, one signs and the other knows'
   expect([code, await recoverMessageAddress(JSON.parse(out))]).toEqual([0, evmTrader.address]);
   for (const each of [tab, other.tab])
     await expect.poll(() => resultOn(each)).toContain('The command has the signature');
-});
-
-test('when the process is killed the page says so, and what the wallet gives afterwards goes nowhere; Ctrl-C ends both at once', async () => {
-  const tabs = await openTabs();
-  const begin = async (wallet: Partial<TestWallet>) => {
-    const folder = temporaryFolder();
-    const ready = join(folder, 'ready');
-    const env = { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-    const child = spawn(process.execPath, [program, ...sign, '--ready-file', ready], { env, stdio: 'ignore' });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    await until(() => existsSync(ready));
-    const { ui } = JSON.parse(readFileSync(ready, 'utf8'));
-    return { child, ended, ...(await openWallets(tabs, ui, [{ ...evmWallet, ...wallet }])) };
-  };
-  const killed = await begin({ hangs: true });
-  await signOn(killed.tab, 'Test Wallet');
-  await killed.tab.getByText('Confirm in your wallet').waitFor();
-  killed.child.kill('SIGKILL');
-  await expect.poll(() => resultOn(killed.tab)).toContain('Not connected: the sotra command has ended');
-  expect(await killed.tab.getByRole('button', exactly('Sign')).isDisabled()).toBe(true);
-  const stopped = await begin({ hangs: true });
-  await signOn(stopped.tab, 'Test Wallet');
-  await stopped.tab.getByText('Confirm in your wallet').waitFor();
-  const atMs = performance.now();
-  stopped.child.kill('SIGINT');
-  expect(await stopped.ended).toBe(130);
-  process.stdout.write(`ended ${Math.round(performance.now() - atMs)} ms after Ctrl-C\n`);
-  await expect.poll(() => resultOn(stopped.tab)).toContain('interrupted: text 1 of 1 was not signed');
-  const signing = await begin({});
-  await signOn(signing.tab, 'Test Wallet');
-  expect(await signing.ended).toBe(0);
 });
 
 test('a page of an earlier run, a second use and another sender sign nothing', async () => {

