@@ -6,7 +6,7 @@ import { type ClientConfig, sendRequest } from '../src/client/client.ts';
 import { createNetwork } from '../src/client/network.ts';
 import { hideKeyInAnswers, secretHider } from '../src/client/secrets.ts';
 import { usualLimits } from '../src/client/transport.ts';
-import { report } from './measure/row.ts';
+import { report } from './measure/measure.ts';
 
 const key = 'key-of-a-partner';
 const calls = 200;

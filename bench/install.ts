@@ -3,8 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from './measure/folder.ts';
-import { report } from './measure/row.ts';
+import { report, temporaryFolder } from './measure/measure.ts';
 
 const rounds = 3;
 const folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { type Row, report } from './measure/row.ts';
+import { type Row, report } from './measure/measure.ts';
 
 const folder = 'dist/library';
 const calls = 10_000;

@@ -10,9 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
-import { startServer } from './measure/child.ts';
-import { atEnd, temporaryFolder } from './measure/folder.ts';
-import { median, report } from './measure/row.ts';
+import { atEnd, median, report, startServer, temporaryFolder } from './measure/measure.ts';
 
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
 const secret = 'bench-secret';

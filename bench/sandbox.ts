@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDb } from '../src/sandbox/db/store.ts';
 import { createService } from '../src/sandbox/serve/answer.ts';
-import { measureChild } from './measure/child.ts';
-import { temporaryFolder } from './measure/folder.ts';
-import { type Row, report } from './measure/row.ts';
+import { measureChild, type Row, report, temporaryFolder } from './measure/measure.ts';
 
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
 const [small, large] = [10_000, Number(process.env['SOTRA_BENCH_TRADES'] ?? 1_000_000)];

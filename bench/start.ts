@@ -5,9 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { measureChild, secondsToAnswer } from './measure/child.ts';
-import { atEnd, temporaryFolder } from './measure/folder.ts';
-import { type Row, report } from './measure/row.ts';
+import { atEnd, measureChild, type Row, report, secondsToAnswer, temporaryFolder } from './measure/measure.ts';
 
 const program = join(process.cwd(), process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js');
 const rounds = 21;

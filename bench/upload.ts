@@ -9,9 +9,7 @@ import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
-import { measureChild, startServer, type Usage } from './measure/child.ts';
-import { temporaryFolder } from './measure/folder.ts';
-import { report } from './measure/row.ts';
+import { measureChild, report, startServer, temporaryFolder, type Usage } from './measure/measure.ts';
 
 const self = fileURLToPath(import.meta.url);
 const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';

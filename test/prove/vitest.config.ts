@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`)
-  .filter((name) => /support\/(size|large-world|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
+  .filter((name) => /support\/(size|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
 
 /** What CI proves: secrets, documents, uploads, the listener, a cluster, two pages in a browser, and the package. */
 const inCi = [

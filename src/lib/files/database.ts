@@ -6,7 +6,7 @@ import type { Io } from '../io.ts';
 import { makeFolder, refuseOther } from './durable-file.ts';
 import { type Connection, connect, type SqlParams, type SqlRow, type SqlValue } from './sqlite.ts';
 
-export type { SqlParams, SqlValue };
+export type { SqlValue };
 
 /** A database. All calls are synchronous; a write that returned survives the end of the process. */
 export interface Db {

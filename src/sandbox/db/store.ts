@@ -2,7 +2,7 @@ import { readMessage, SotraError } from '../../errors.ts';
 import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../lib/files/database.ts';
 import { outboxTable } from '../../lib/outbox.ts';
 
-export type { Db, SqlParams, SqlValue } from '../../lib/files/database.ts';
+export type { Db, SqlValue } from '../../lib/files/database.ts';
 
 const options = {
   cacheKib: 65_536,

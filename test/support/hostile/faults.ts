@@ -246,7 +246,7 @@ export async function againstLong(
 const megabyte = Buffer.alloc(2 ** 20, ' ');
 
 /** JSON of that many megabytes, in pieces and no faster than it is read. */
-export function pourMegabytes(response: ServerResponse, count: number): void {
+function pourMegabytes(response: ServerResponse, count: number): void {
   response.writeHead(200, {
     'content-type': 'application/json',
     'content-length': String(count * megabyte.length + 2),

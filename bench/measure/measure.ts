@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { atEnd } from './folder.ts';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** What a process took from start to exit. */
 export interface Usage {
@@ -91,4 +92,48 @@ function cpuSecondsOf(pid: number): number {
   } catch {
     return 0;
   }
+}
+
+const ends: (() => void)[] = [];
+
+/** Calls this at the end of the process, the last one first, also if a signal ends it. */
+export function atEnd(act: () => void): void {
+  if (ends.length === 0) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+    process.once('exit', () => {
+      for (const end of ends.reverse()) end();
+    });
+  }
+  ends.push(act);
+}
+
+/** A folder that is removed at the end of the process. */
+export function temporaryFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'sotra-bench-'));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** One line of the bench table: rounds of ours, and of a floor that was measured in turn with it. */
+export interface Row {
+  what: string;
+  unit: 's' | 'ms' | 'MB' | 'KB' | 'items/s' | 'requests/s' | 'packages';
+  /** One figure a round; the median counts. */
+  measured: readonly number[];
+  /** What the floor took in the same rounds; without one the aim is about the figure itself. */
+  floor?: readonly number[];
+  /** At most this: the ratio to the floor, or the figure. Neither: the row only tells. */
+  atMost?: number;
+  /** At least this: the ratio to the floor, or the figure. */
+  atLeast?: number;
+}
+
+/** Hands rows to the table: one line of JSON each on stdout. Other messages of a bench go to stderr. */
+export function report(rows: readonly Row[]): void {
+  for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+}
+
+/** The middle figure, of an even count the upper of the two; NaN of none. */
+export function median(figures: readonly number[]): number {
+  return [...figures].sort((a, b) => a - b)[figures.length >> 1] ?? Number.NaN;
 }
