@@ -525,7 +525,7 @@ complete -c sotra -n '__sotra_at " webhook register"' -l column -x -d 'column or
 complete -c sotra -n '__sotra_at " webhook register"' -l allow-bad-checksum -d 'accept a wrong EIP-55 checksum'
 complete -c sotra -n '__sotra_at " webhook register"' -l skip-invalid -d 'skip bad lines instead of failing'
 complete -c sotra -n '__sotra_at " webhook register"' -l rejects -r -F -d 'write bad lines to this file, as NDJSON'
-complete -c sotra -n '__sotra_at " webhook register"' -l secret-file -r -F -d 'write the secret to this new file (mode 0600)'
+complete -c sotra -n '__sotra_at " webhook register"' -l secret-file -r -F -d 'add the secret to this file (mode 0600)'
 complete -c sotra -n '__sotra_at " webhook register"' -l show-secrets -d 'print the secret too'
 complete -c sotra -n '__sotra_at " webhook register"' -l concurrency -x -d 'requests at once (default: 4)'
 complete -c sotra -n '__sotra_at " webhook register"' -l another -d 'register even if the URL already has a webhook'

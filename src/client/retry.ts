@@ -27,8 +27,6 @@ export const callPolicy = { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 }
 
 /** Retries of everything else. */
 export const policies = {
-  /** A chunk of addresses, after its call has failed with all attempts. */
-  upload: { firstMs: 250, maxMs: 15_000, spread: 0.5, retries: 7 },
   /** `feed --watch`, after a failed round; `firstMs` is the time between two rounds. */
   poll: { firstMs: 1000, maxMs: 60_000, spread: 0 },
   /** A posted comment whose answer was lost: looked for in the list. */
@@ -51,9 +49,7 @@ export function computeBackoff(
   return Math.round(fullMs * (1 - spread + spread * random()));
 }
 
-const temporaryStatuses = [429, 502, 503, 504];
-/** A temporary failure may be a 500 too, and a GET changes nothing. */
-const temporaryForReads = [...temporaryStatuses, 500];
+const temporaryStatuses = [429, 500, 502, 503, 504];
 
 export interface RetryLimits {
   /** Attempts after the first. */
@@ -66,7 +62,7 @@ export interface RetryLimits {
 
 /**
  * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
- * 502, 503, 504, GET after 500 too; POST only if it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
+ * 500, 502, 503, 504; POST only if it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
  * longer one ends the attempts. Without one `callPolicy` applies.
  */
 export function computeRetryDelay(
@@ -132,8 +128,7 @@ function mayRepeat(method: string, failure: Failure): boolean {
     const { network } = failure;
     return network === 'refused' || network === 'proxy' || (repeatable && network === 'broken');
   }
-  const temporary = method === 'GET' ? temporaryForReads : temporaryStatuses;
-  return failure.status === 429 || (repeatable && temporary.includes(failure.status));
+  return failure.status === 429 || (repeatable && temporaryStatuses.includes(failure.status));
 }
 
 /** Milliseconds that a `Retry-After` header asks for; `undefined` when absent or unreadable. */

@@ -1,4 +1,7 @@
+import { isEvmAddress, isSolanaAddress, textProblem } from '../api/address.ts';
+import { hasWrongChecksum } from '../api/checksum.ts';
 import { tryParseJson } from '../api/json.ts';
+import { showUnseen } from '../api/safe-text.ts';
 import { type SotraError, usageError } from '../errors.ts';
 import { findSeparator, readColumns, readTable, type TableRow } from '../lib/files/table.ts';
 import {
@@ -11,7 +14,6 @@ import {
   splitLines,
   type TextFile,
 } from '../lib/files/text-file.ts';
-import { readAddress } from './address.ts';
 import { type HashedLines, hashEvmLines, unpackLines } from './address-lines.ts';
 
 export interface AddressLine {
@@ -40,23 +42,17 @@ export function linesOf({ bytes, firstLine }: EvmLines): AddressLine[] {
 export async function* readAddressFile(source: FileBytes, column?: string | undefined): AsyncGenerator<AddressBatch> {
   const file = await openTextFile(source);
   const head = file.head.trim();
-  // An open quote: a header that continues in the next line.
-  const isTable = findSeparator(file.head) !== undefined || head.split('"').length % 2 === 0;
+  const isTable = head.startsWith('"') || findSeparator(file.head) !== undefined;
   if (file.isArray) yield* arrayItems(file, column);
-  else if (head.startsWith('{') || (head.startsWith('"') && !isTable)) yield* jsonLines(file, column);
+  else if (head.startsWith('{')) yield* jsonLines(file, column);
   else if (isTable && !head.startsWith('ext:')) yield* tableRows(file, column);
   else yield* plainLines(file, column);
 }
 
-/** Whether the only column has a header. Errors: `usage` if it is another one. */
-function hasHeader({ name, head }: TextFile, column: string | undefined): boolean {
-  if (column === undefined) return columnNames.includes(plainName(head));
-  if (plainName(head) === plainName(column)) return true;
-  throw noColumn(name, column, [head]);
-}
-
 async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressBatch> {
-  const start = hasHeader(file, column) ? file.nextLine : 1;
+  const head = plainName(file.head);
+  if (column !== undefined && head !== plainName(column)) throw noColumn(file.name, column, [file.head]);
+  const start = column !== undefined || columnNames.includes(head) ? file.nextLine : 1;
   let firstLine = 1;
   for await (const block of readBlocks(file)) {
     const evmLines = hashEvmLines(block);
@@ -72,13 +68,12 @@ async function* plainLines(file: TextFile, column: string | undefined): AsyncGen
 }
 
 async function* jsonLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
-  const isHeader = file.head.trim().startsWith('"') && hasHeader(file, column);
-  // A header has chosen the column already.
-  const field = isHeader ? undefined : column;
   for await (const lines of readLines(file))
-    yield lines
-      .filter(({ number }) => !isHeader || number >= file.nextLine)
-      .map(({ number, text }) => ({ line: number, text: text.trim(), ...addressIn(tryParseJson(text), field) }));
+    yield lines.map(({ number, text }) => ({
+      line: number,
+      text: text.trim(),
+      ...addressIn(tryParseJson(text), column),
+    }));
 }
 
 async function* arrayItems(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
@@ -145,10 +140,13 @@ function findColumn(row: TableRow, file: TextFile, column: string | undefined): 
 
 /** The index of the wanted name: as written, else by its letters and digits alone; without one, of the most usual name. */
 function pick(names: readonly string[], column: string | undefined): number | 'several' | undefined {
-  const exact = names.flatMap((name, index) => (name.trim() === column ? [index] : []));
-  if (exact.length > 0) return exact.length === 1 ? exact[0] : 'several';
-  for (const wanted of column === undefined ? columnNames : [plainName(column)]) {
-    const found = names.flatMap((name, index) => (plainName(name) === wanted ? [index] : []));
+  const isPlain = (wanted: string) => (name: string) => plainName(name) === wanted;
+  const forms =
+    column === undefined
+      ? columnNames.map(isPlain)
+      : [(name: string) => name.trim() === column, isPlain(plainName(column))];
+  for (const isNamed of forms) {
+    const found = names.flatMap((name, index) => (isNamed(name) ? [index] : []));
     if (found.length > 0) return found.length === 1 ? found[0] : 'several';
   }
   return undefined;
@@ -160,4 +158,64 @@ function noColumn(name: string, column: string, cells: readonly string[]): Sotra
 
 function plainName(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+export const wrongChecksum = 'wrong EIP-55 checksum: a letter or digit is mistyped';
+
+const maxExternalId = 1024;
+const normalEvm = /^0x[0-9a-f]{40}$/;
+
+/** A subscriber: EVM lowercase, Solana and `ext:` ids unchanged; or why the text is none, without what may be a private key. */
+export function readAddress(
+  raw: string,
+  { allowBadChecksum }: { allowBadChecksum?: boolean | undefined },
+): string | { reason: string } {
+  // Most lines, without any further look.
+  if (normalEvm.test(raw)) return raw;
+  const text = raw.trim();
+  if (isEvmAddress(text)) {
+    const lower = text.toLowerCase();
+    return lower === text || allowBadChecksum || !hasWrongChecksum(text) ? lower : { reason: wrongChecksum };
+  }
+  if (text.startsWith('ext:')) return readExternal(text);
+  return isSolanaAddress(text) ? text : { reason: reasonFor(text) };
+}
+
+function readExternal(text: string): string | { reason: string } {
+  if (text.length === 'ext:'.length) return { reason: 'ext: without an id behind it' };
+  if (text.length > maxExternalId) return { reason: `ext: id longer than ${maxExternalId} characters` };
+  if (/[\u0000-\u001f\u007f]/.test(text)) return { reason: 'ext: id with a control character' };
+  const problem = textProblem(text);
+  if (problem !== undefined) return { reason: `ext: id that ${problem}` };
+  return text;
+}
+
+function reasonFor(text: string): string {
+  if (text === '') return 'empty';
+  if (text.startsWith('0x')) return hexReason(text.slice(2));
+  if (/^[0-9a-fA-F]{40}$/.test(text)) return '0x is missing in front of the 40 hex digits';
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return 'wrong length: 64 hex digits are a transaction hash or a private key';
+  if (/^[^\s.]+(\.[^\s.]+)+$/.test(text) && /\.(eth|sol|xyz|lens|fc)$/i.test(text))
+    return 'a name: give the address behind it';
+  return base58Reason(text);
+}
+
+function hexReason(digits: string): string {
+  const wrong = /[^0-9a-fA-F]/u.exec(digits);
+  if (wrong) return `not hexadecimal: ${quoteCharacter(wrong[0])} at character ${wrong.index + 3}`;
+  const hash = digits.length === 64 ? ': a transaction hash or a private key' : ': an EVM address has 40';
+  return `wrong length: ${digits.length} hex digits${hash}`;
+}
+
+function base58Reason(text: string): string {
+  const wrong = /[^1-9A-HJ-NP-Za-km-z]/u.exec(text);
+  if (wrong) return `not base58, nor 0x and 40 hex digits: ${quoteCharacter(wrong[0])} at character ${wrong.index + 1}`;
+  if (text.length >= 80) return `wrong length: ${text.length} base58 characters are a signature or a private key`;
+  return `wrong length: ${text.length} base58 characters that are not the 32 bytes of a Solana address`;
+}
+
+/** `"g"`, and `<U+200B>` for an invisible character. */
+function quoteCharacter(character: string): string {
+  const shown = showUnseen(character);
+  return shown === character ? JSON.stringify(character) : shown;
 }

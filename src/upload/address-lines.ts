@@ -7,7 +7,7 @@ export interface AddressLines {
 }
 
 /** The bytes of some addresses. */
-export function packLines(addresses: readonly string[]): Buffer {
+function packLines(addresses: readonly string[]): Buffer {
   return Buffer.from(addresses.length === 0 ? '' : `${addresses.join('\n')}\n`);
 }
 

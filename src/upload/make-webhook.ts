@@ -1,14 +1,52 @@
+import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
+import type { CallAnswer, RequestChange } from '../client/client.ts';
 import { hidden, hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, SotraError, toSotraError } from '../errors.ts';
-import { callRepeatedly, repeatCall } from './repeat-call.ts';
-import { checkedList, dropSecret, findSecret, keepSecret } from './secrets.ts';
-import { saveState, setWebhook } from './state.ts';
-import { continuing, type UploadRun } from './upload-run.ts';
+import type { Progress } from '../lib/output/progress.ts';
+import type { AddressInput, AddressList } from './read-addresses.ts';
+import { type Destination, findSecret, keepSecret, saveState, setWebhook, type Upload } from './state.ts';
+
+export interface UploadInput extends AddressInput, Destination {
+  task: 'register' | 'add-addresses' | 'sync';
+  secretFile?: string | undefined;
+  showSecrets?: boolean | undefined;
+  concurrency?: number | undefined;
+  another?: boolean | undefined;
+  again?: boolean | undefined;
+  check?: boolean | undefined;
+  exact?: boolean | undefined;
+  replace?: boolean | undefined;
+}
+
+/** A command line, its list, and what this machine knows of the destination. */
+export interface UploadRun {
+  input: UploadInput;
+  list: AddressList;
+  upload: Upload;
+  /** The webhooks of the destination, if the service was asked for them. */
+  listed: WebhookList;
+  /** How many addresses this run has sent and the webhook has confirmed. */
+  sent: number;
+  /** How long the destination had no webhook, if the old one had to be deleted first. */
+  gapMs: number | null;
+  progress: Progress;
+  context: Context;
+}
+
+export const continuing = 'The same command continues; sotra webhook list shows it.';
+
+/** Attempts after the first, of a call that may be made twice and of the POST that makes a webhook, unless `--retries` is given. */
+const [callRetries, postRetries] = [7, 4];
+/** Looks, a second apart, after which a POST of unknown outcome made no webhook; not timed, since a slow service lists slowly. Assumed. */
+const maxLooks = 10;
+const lookEveryMs = 1000;
+/** Statuses of a service that allows one webhook for a URL; other statuses prove nothing. */
+const refusals = [400, 409, 422];
 
 interface Made {
   uid: string;
@@ -18,40 +56,21 @@ interface Made {
   isFound: boolean;
 }
 
-/** Statuses of a service that allows one webhook for a URL; other statuses prove nothing. */
-const refusals = [400, 409, 422];
-
 /**
  * Makes the webhook of an upload, once: `sent` with its first addresses; `found`, perhaps without them, if the answer was lost; `twin` if another
  * machine's is used. Its secret is safe before its uid is. If the service refuses a second webhook beside the one to be replaced, that
  * goes first. Errors: those of the call; `partial`.
  */
 export async function makeWebhook(run: UploadRun, walletAddresses: string[]): Promise<'sent' | 'found' | 'twin'> {
-  const { upload, context, show, input } = run;
+  const { upload, context, input } = run;
   const { state } = upload;
-  const { uid, secret, isFound, ...made } = await (state.replaces === null ? postOnce : postReplacement)(
-    run,
-    walletAddresses,
-  );
-  try {
-    if (secret !== undefined) keepSecret(upload, uid, secret);
-    const destinationUrl = hideUrlSecrets(made.destinationUrl);
-    const gap = state.gap && { ...state.gap, toMs: context.io.now() };
-    // A sync looks for a twin yet, which `posting` tells from the webhooks before it.
-    setWebhook(upload, uid, { destinationUrl, gap, posting: input.task === 'sync' ? state.posting : null });
-  } catch (cause) {
-    throw new SotraError(
-      'partial',
-      `webhook ${uid} was made, but its secret cannot be kept: ${toSotraError(cause).message}`,
-      {
-        hint: `${continuing} It finds the webhook in the list of the service, and its secret if the service shows it.`,
-        cause,
-        details: { uid },
-      },
-    );
-  }
-  show.done(`webhook ${uid} ${isFound ? 'found in the list' : 'registered'}`);
-  if (state.posting !== null && (await yieldToTwin(run))) return 'twin';
+  const post = state.replaces === null ? postOnce : postReplacement;
+  const { uid, secret, isFound, destinationUrl } = await post(run, walletAddresses);
+  const { posting, gapFromMs } = state;
+  if (secret !== undefined) keepSecret(upload, uid, secret);
+  if (gapFromMs !== null) run.gapMs = context.io.now() - gapFromMs;
+  setWebhook(upload, uid, { destinationUrl: hideUrlSecrets(destinationUrl), posting: null, gapFromMs: null });
+  if (input.task === 'sync' && (await yieldToTwin(run, posting?.before ?? []))) return 'twin';
   return isFound ? 'found' : 'sent';
 }
 
@@ -59,14 +78,14 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
   const { upload, context } = run;
   const { state } = upload;
   const uid = state.replaces ?? '';
-  if (state.gap === null)
+  if (state.gapFromMs === null)
     try {
       return await postOnce(run, walletAddresses);
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
       // If the old webhook accepts these addresses, the service refused the second webhook. Otherwise this throws, and the old one stays.
-      await callRepeatedly(context, endpoints.addAddresses, { uid, walletAddresses });
-      saveState(upload, { gap: { fromMs: context.io.now(), toMs: null } });
+      await callSafely(context, endpoints.addAddresses, { uid, walletAddresses });
+      saveState(upload, { gapFromMs: context.io.now() });
     }
   try {
     await deleteWebhook(uid, context);
@@ -82,51 +101,47 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
   }
 }
 
-const maxPosts = 5;
-/** Looks, a second apart, after which a POST of unknown outcome made no webhook; not timed, since a slow service lists slowly. Assumed. */
-const maxLooks = 10;
-const lookEveryMs = 1000;
-
 /**
  * Makes exactly one webhook: the intention is on disk before the POST, the list settles a POST of unknown outcome, and it is sent again
  * only if it surely made none. Errors: those of the call; `conflict`; `partial` for a webhook whose secret is lost.
  */
 async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made> {
-  const { upload, context, input, show } = run;
+  const { upload, context, input, progress } = run;
   const { destinationUrl = '' } = input;
-  const { state } = upload;
-  let lost = state.posting;
-  let why = 'an earlier run ended before the answer';
-  const settle = async (): Promise<Made | undefined> => {
-    lost = state.posting;
+  const { retries = postRetries } = context.options;
+  let failure: SotraError | undefined;
+  for (let attempts = 0; ; ) {
+    const lost = upload.state.posting;
     if (lost !== null) {
-      show.step(`looking in the list for 10 s whether the webhook was made: ${why}`);
-      return findMade(run, lost.before);
+      const why = failure?.message ?? 'an earlier run ended before the answer';
+      progress.step(`looking in the list for 10 s whether the webhook was made: ${why}`);
+      const found = await findMade(run, lost.before);
+      if (found !== undefined) return found;
+    } else {
+      const existing = await listWebhooksFor(destinationUrl, context);
+      if (input.task === 'register' && !input.another) refuseSecond(existing);
+      saveState(upload, { posting: { before: existing.map(({ uid }) => uid) } });
     }
-    const existing = await listWebhooksFor(destinationUrl, context);
-    if (input.task === 'register' && !input.another) refuseSecond(existing);
-    saveState(upload, { posting: { before: existing.map(({ uid }) => uid) } });
-    return undefined;
-  };
-  const send = async (retries: number | undefined): Promise<Made> => {
+    if (failure !== undefined && attempts > retries) throw failure;
     try {
-      return await post({ walletAddresses, destinationUrl }, context, retries);
+      return await post({ walletAddresses, destinationUrl }, context, retries - attempts);
     } catch (thrown) {
-      const { code, outcome, message } = toSotraError(thrown);
-      const mayBeMade = outcome === 'unknown' || code === 'contract' || code === 'interrupted';
+      failure = toSotraError(thrown);
+      const { outcome, code } = failure;
+      const mayBeMade = outcome === 'unknown' || code === 'contract';
       // What was there before a POST of unknown outcome stays noted: its webhook may show late.
       if (!mayBeMade && lost === null) saveState(upload, { posting: null });
-      why = message;
-      throw thrown;
+      attempts += failure.attempts ?? 1;
+      Object.assign(failure, { attempts });
+      if (outcome !== 'unknown' || code === 'interrupted') throw failure;
     }
-  };
-  return repeatCall(context, send, { maxCalls: maxPosts, settle });
+  }
 }
 
 async function post(
   input: { walletAddresses: string[]; destinationUrl: string },
   { client }: Context,
-  retries: number | undefined,
+  retries: number,
 ): Promise<Made> {
   const { data } = await client.call(endpoints.register, input, { retries });
   if (typeof data?.uid !== 'string')
@@ -149,9 +164,23 @@ export function refuseSecond([existing]: WebhookList): void {
   );
 }
 
-/** All webhooks. Errors: `contract` for no list: counted as none, it would make a second webhook. */
+/** The answer of a call that may be made twice. Errors: the last one. */
+export function callSafely<P extends Params, Answer>(
+  { client, options }: Context,
+  endpoint: Endpoint<string, P, Answer>,
+  input: InputOf<P>,
+  change?: RequestChange,
+): Promise<CallAnswer<Answer>> {
+  return client.call(endpoint, input, { ...change, retries: options.retries ?? callRetries });
+}
+
+/** All webhooks. Errors: `contract` for another shape: counted as none, it would make a second webhook. */
 export async function listWebhooks(context: Context): Promise<WebhookList> {
-  return checkedList((await callRepeatedly(context, endpoints.list, {})).data);
+  const { data } = await callSafely(context, endpoints.list, {});
+  if (Array.isArray(data)) return data;
+  throw new SotraError('contract', 'the service answered with something else than a list of webhooks', {
+    hint: 'See it as it came: sotra request GET /v1/webhooks/feed',
+  });
 }
 
 /** The webhooks of a destination. Errors: as in `listWebhooks`. */
@@ -186,23 +215,19 @@ async function findMade({ upload, input, context }: UploadRun, before: readonly 
  * Deletes the webhook just made and uses the one that another machine made for the destination meanwhile; gives whether there is one. Of two
  * that see each other at once the one with the smaller uid stays. Errors: those of the calls.
  */
-export async function yieldToTwin({ upload, input, context }: UploadRun): Promise<boolean> {
+async function yieldToTwin({ upload, input, context }: UploadRun, before: readonly string[]): Promise<boolean> {
   const own = upload.state.uid ?? '';
-  const known = [own, ...(upload.state.posting?.before ?? [])];
   for (let looks = 0; ; looks += 1) {
     const listed = await listWebhooksFor(input.destinationUrl ?? '', context);
-    const [twin] = listed.flatMap(({ uid }) => (known.includes(uid) ? [] : [uid])).sort();
-    if (twin === undefined) {
-      saveState(upload, { posting: null });
-      return false;
-    }
+    const uids = listed.map(({ uid }) => uid).filter((uid) => uid !== own && !before.includes(uid));
+    const [twin] = uids.sort();
+    if (twin === undefined) return false;
     if (twin < own || looks >= maxLooks) {
       context.warn(`another machine registered webhook ${twin} for this destination: using it, and deleting ${own}`);
       await deleteWebhook(own, context);
-      dropSecret(upload, own);
       const secret = findSecret(twin, [], listed);
       if (secret !== undefined) keepSecret(upload, twin, secret);
-      setWebhook(upload, twin, { posting: null });
+      setWebhook(upload, twin);
       return true;
     }
     // The other machine gives way if it is still looking.
@@ -212,5 +237,5 @@ export async function yieldToTwin({ upload, input, context }: UploadRun): Promis
 
 /** Deletes a webhook, also one that is gone already. Errors: those of the call. */
 export async function deleteWebhook(uid: string, context: Context): Promise<void> {
-  await orUndefined(callRepeatedly(context, endpoints.remove, { uid }), 'not-found');
+  await orUndefined(callSafely(context, endpoints.remove, { uid }), 'not-found');
 }

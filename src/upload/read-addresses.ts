@@ -6,8 +6,14 @@ import { openOutput, openSource } from '../lib/files/source.ts';
 import { quoted, written } from '../lib/files/text-file.ts';
 import { confirmReplace } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
-import { readAddress, wrongChecksum } from './address.ts';
-import { type AddressBatch, type AddressLine, type EvmLines, linesOf, readAddressFile } from './address-file.ts';
+import {
+  type AddressBatch,
+  type AddressLine,
+  linesOf,
+  readAddress,
+  readAddressFile,
+  wrongChecksum,
+} from './address-file.ts';
 import { type AddressLines, dropRepeats, type HashedLines, hashLines } from './address-lines.ts';
 
 export interface AddressInput {
@@ -30,15 +36,8 @@ export interface AddressList {
   digest: string;
 }
 
-interface BadLine {
-  line: number;
-  text: string;
-  reason: string;
-}
-
-/** Bad lines shown on stderr, and listed in a JSON error. */
+/** Bad lines that are shown. */
 const maxShown = 20;
-const maxListed = 100;
 
 interface ReadOptions {
   /** A few addresses of one chain among many of another are bad lines too. */
@@ -53,95 +52,32 @@ export async function readAddresses(
   { refusesStrays, onRead }: ReadOptions,
 ): Promise<AddressList> {
   const { name, batches } = openBatches(input, context);
-  const rejects = await openOutput(
-    '--rejects',
-    context.options.preview ? undefined : input.rejects,
-    [input.file],
-    (path) => confirmReplace('--rejects', path, context),
+  const { preview } = context.options;
+  const rejects = await openOutput('--rejects', preview ? undefined : input.rejects, [input.file], (path) =>
+    confirmReplace('--rejects', path, context),
   );
-  const reading: Reading = { lines: [], count: 0, rejected: 0, bad: [], EVM: noWallets(), Solana: noWallets() };
+  const reading: Reading = { lines: [], count: 0, bad: noLines(), EVM: noLines(), Solana: noLines() };
   try {
     for await (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
-      if ('hashes' in batch) takeEvmLines(batch, reading);
-      else {
-        const rejected = takeLines(batch, input, reading);
-        await rejects?.appendFile(rejected);
-      }
+      const rejected = takeBatch(batch, input, reading);
+      await rejects?.appendFile(rejected);
       onRead(reading.count);
     }
   } finally {
     await rejects?.close();
   }
   const left = dropRepeats(reading.lines);
-  const list: AddressList = {
-    left,
-    size: left.count,
-    duplicates: reading.count - left.count,
-    rejected: reading.rejected,
-    digest: left.pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex'),
-  };
-  const strays = refusesStrays ? findStrays(reading) : { count: 0, lines: [] };
-  const lines = [...reading.bad, ...strays.lines].sort((a, b) => a.line - b.line);
-  if (lines.length > 0) refuseBadLines({ name, lines, strays: strays.count, list }, input, context);
-  if (list.size > 0) return list;
-  throw usageError(
-    `${name} has no addresses`,
-    input.file === undefined ? undefined : 'One a line, CSV with a header, NDJSON or a JSON array.',
-  );
-}
-
-/** What was read so far. */
-interface Reading {
-  lines: HashedLines[];
-  count: number;
-  rejected: number;
-  /** The first of the rejected lines. */
-  bad: BadLine[];
-  EVM: Wallets;
-  Solana: Wallets;
-}
-
-/** The wallets of a chain: how many, and the first of them. */
-interface Wallets {
-  count: number;
-  lines: AddressLine[];
-}
-
-const noWallets = (): Wallets => ({ count: 0, lines: [] });
-
-function takeEvmLines(block: EvmLines, reading: Reading): void {
-  reading.lines.push(block);
-  reading.count += block.count;
-  reading.EVM.count += block.count;
-  if (reading.EVM.lines.length < maxListed) reading.EVM.lines.push(...linesOf(block));
-}
-
-/** Checks lines; returns the rejected ones as NDJSON. */
-function takeLines(lines: readonly AddressLine[], input: AddressInput, reading: Reading): string {
-  const addresses: string[] = [];
-  let rejected = '';
-  for (const { line, text, problem } of lines) {
-    const read = problem === undefined ? readAddress(text, input) : { reason: problem };
-    if (typeof read === 'string') {
-      addresses.push(read);
-      if (!read.startsWith('ext:'))
-        countWallet(reading[read.startsWith('0x') ? 'EVM' : 'Solana'], { line, text: read });
-      continue;
-    }
-    reading.rejected += 1;
-    const { reason } = read;
-    if (reading.bad.length < maxListed) reading.bad.push({ line, text: showUnseen(quoted(text.trim())), reason });
-    rejected += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
-  }
-  reading.lines.push(hashLines(addresses));
-  reading.count += addresses.length;
-  return rejected;
-}
-
-function countWallet(wallets: Wallets, line: AddressLine): void {
-  wallets.count += 1;
-  if (wallets.lines.length < maxListed) wallets.lines.push(line);
+  const size = left.count;
+  const strays = refusesStrays ? findStrays(reading) : noLines<BadLine>();
+  refuseBadLines({ name, bad: reading.bad, strays, size }, input, context);
+  if (size === 0)
+    throw usageError(
+      `${name} has no addresses`,
+      input.file === undefined ? undefined : 'One a line, CSV with a header, NDJSON or a JSON array.',
+    );
+  const digest = left.pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
+  return { left, size, duplicates: reading.count - size, rejected: reading.bad.count, digest };
 }
 
 /** The lines of a command line's addresses, unchecked. Errors: `usage`. */
@@ -163,43 +99,99 @@ async function* typedLines(addresses: readonly string[]): AsyncGenerator<Address
   yield addresses.map((text, index) => ({ line: index + 1, text }));
 }
 
-interface BadLines {
-  name: string;
-  /** The first of them. */
-  lines: readonly BadLine[];
-  strays: number;
-  list: AddressList;
+/** How many lines of a kind there are, and the first of them. */
+interface Lines<Line = AddressLine> {
+  count: number;
+  first: Line[];
 }
 
-/** Names the first bad lines. Errors: `usage`, unless they may be skipped. */
-function refuseBadLines(
-  { name, lines, strays, list: { rejected, size } }: BadLines,
-  { skipInvalid }: AddressInput,
-  { warn }: Context,
-): void {
-  for (const { line, text, reason } of lines.slice(0, maxShown)) warn(`line ${line}: ${text}: ${reason}`);
-  const more = rejected + strays - maxShown;
-  const all = strays === 0 ? 'them all' : 'those that are not addresses';
-  if (more > 0) warn(`${counted(more, 'more bad line')}; --rejects <file> writes ${all}`);
-  if (skipInvalid) return;
-  const wrong = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
-  const mixed = `${counted(strays, 'address')} may be of another chain`;
-  const what = [...(rejected > 0 ? [wrong] : []), ...(strays > 0 ? [mixed] : [])].join(', ');
-  const rest = strays === 0 ? `send the rest (${formatCount(size)})` : 'check the rest';
-  const isMistyped = lines.some(({ reason }) => reason === wrongChecksum);
-  const accept = isMistyped ? ' A wrong checksum is accepted with --allow-bad-checksum.' : '';
-  throw new SotraError('usage', `${name}: ${what}; nothing was sent`, {
-    hint: `Correct them, or ${rest} with --skip-invalid.${accept}`,
-    details: { rejected: lines },
-  });
+interface BadLine {
+  line: number;
+  text: string;
+  reason: string;
+}
+
+/** What was read so far: the addresses, the bad lines, and the wallets of each chain. */
+interface Reading {
+  lines: HashedLines[];
+  count: number;
+  bad: Lines<BadLine>;
+  EVM: Lines;
+  Solana: Lines;
+}
+
+function noLines<Line = AddressLine>(): Lines<Line> {
+  return { count: 0, first: [] };
+}
+
+function addLine<Line>(lines: Lines<Line>, line: Line): void {
+  lines.count += 1;
+  if (lines.first.length < maxShown) lines.first.push(line);
+}
+
+/** Checks lines; returns the rejected ones as NDJSON. */
+function takeBatch(batch: AddressBatch, input: AddressInput, reading: Reading): string {
+  if ('hashes' in batch) {
+    const { EVM, lines } = reading;
+    lines.push(batch);
+    reading.count += batch.count;
+    EVM.count += batch.count;
+    if (EVM.first.length < maxShown) EVM.first.push(...linesOf(batch).slice(0, maxShown));
+    return '';
+  }
+  const addresses: string[] = [];
+  let rejected = '';
+  for (const { line, text, problem } of batch) {
+    const read = problem === undefined ? readAddress(text, input) : { reason: problem };
+    if (typeof read === 'string') {
+      addresses.push(read);
+      if (!read.startsWith('ext:')) addLine(reading[read.startsWith('0x') ? 'EVM' : 'Solana'], { line, text: read });
+      continue;
+    }
+    const { reason } = read;
+    addLine(reading.bad, { line, text: showUnseen(quoted(text.trim())), reason });
+    rejected += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
+  }
+  reading.lines.push(hashLines(addresses));
+  reading.count += addresses.length;
+  return rejected;
 }
 
 /** Wallets of a chain that are fewer than this part of the list are likely from another list. */
 const strayPart = 0.1;
 
-function findStrays({ EVM, Solana }: Reading): { count: number; lines: BadLine[] } {
-  const [few, many] = EVM.count < Solana.count ? [EVM, Solana] : [Solana, EVM];
-  if (few.count >= (few.count + many.count) * strayPart) return { count: 0, lines: [] };
-  const reason = `${few === EVM ? 'EVM' : 'Solana'}, but ${formatCount(many.count)} others are ${few === EVM ? 'Solana' : 'EVM'}`;
-  return { count: few.count, lines: few.lines.slice(0, maxListed).map((each) => ({ ...each, reason })) };
+function findStrays({ EVM, Solana }: Reading): Lines<BadLine> {
+  const [few, many, fewName, manyName] =
+    EVM.count < Solana.count ? [EVM, Solana, 'EVM', 'Solana'] : [Solana, EVM, 'Solana', 'EVM'];
+  if (few.count >= (few.count + many.count) * strayPart) return noLines();
+  const reason = `${fewName}, but ${formatCount(many.count)} others are ${manyName}`;
+  return { count: few.count, first: few.first.map((each) => ({ ...each, reason })) };
+}
+
+interface BadLines {
+  name: string;
+  bad: Lines<BadLine>;
+  strays: Lines<BadLine>;
+  size: number;
+}
+
+/** Names the first bad lines. Errors: `usage`, unless they may be skipped. */
+function refuseBadLines({ name, bad, strays, size }: BadLines, { skipInvalid }: AddressInput, { warn }: Context): void {
+  const shown = [...bad.first, ...strays.first].sort((a, b) => a.line - b.line).slice(0, maxShown);
+  if (shown.length === 0) return;
+  for (const { line, text, reason } of shown) warn(`line ${line}: ${text}: ${reason}`);
+  const more = bad.count + strays.count - shown.length;
+  const all = strays.count === 0 ? 'them all' : 'those that are not addresses';
+  if (more > 0) warn(`${counted(more, 'more bad line')}; --rejects <file> writes ${all}`);
+  if (skipInvalid) return;
+  const wrong = bad.count === 1 ? '1 line is not an address' : `${formatCount(bad.count)} lines are not addresses`;
+  const mixed = `${counted(strays.count, 'address')} may be of another chain`;
+  const what = [...(bad.count > 0 ? [wrong] : []), ...(strays.count > 0 ? [mixed] : [])].join(', ');
+  const rest = strays.count === 0 ? `send the rest (${formatCount(size)})` : 'check the rest';
+  const isMistyped = shown.some(({ reason }) => reason === wrongChecksum);
+  const accept = isMistyped ? ' A wrong checksum is accepted with --allow-bad-checksum.' : '';
+  throw new SotraError('usage', `${name}: ${what}; nothing was sent`, {
+    hint: `Correct them, or ${rest} with --skip-invalid.${accept}`,
+    details: { rejected: shown },
+  });
 }

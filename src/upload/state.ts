@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  accessSync,
   appendFileSync,
   closeSync,
   constants,
@@ -8,21 +9,33 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   readdirSync,
   readSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { normalizeDestination } from '../api/http-address.ts';
-import { tryParseJson } from '../api/json.ts';
+import { defined, tryParseJson } from '../api/json.ts';
+import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
-import { SotraError } from '../errors.ts';
+import { readMessage, SotraError, usageError } from '../errors.ts';
 import { dataDirectory } from '../lib/config/config.ts';
 import { takeLock } from '../lib/files/database.ts';
-import { makeFolder, openStateFile, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
-import { compareLines, packLines } from './address-lines.ts';
+import {
+  makeFolder,
+  openStateFile,
+  readStateBytes,
+  readStateFile,
+  refuseOther,
+  replaceFile,
+  syncFolder,
+} from '../lib/files/durable-file.ts';
+import { decodeText } from '../lib/files/source.ts';
+import { compareLines } from './address-lines.ts';
 import type { AddressList } from './read-addresses.ts';
 
 const stateSchema = z.object({
@@ -34,14 +47,12 @@ const stateSchema = z.object({
   destinationUrl: z.string().nullable(),
   /** The webhook whose addresses are in confirmed.txt; `null` until there is one. */
   uid: z.string().nullable(),
-  /** The webhooks before it, newest first. */
-  former: z.array(z.string()),
   /** A POST is about to be sent, or was; these webhooks had the destination before. */
   posting: z.object({ before: z.array(z.string()) }).nullable(),
   /** The webhook to delete once this one has all addresses. */
   replaces: z.string().nullable(),
-  /** How long the destination had no webhook, because the old one had to be deleted first. */
-  gap: z.object({ fromMs: z.number(), toMs: z.number().nullable() }).nullable(),
+  /** Since when the destination has no webhook, because the old one had to be deleted first. */
+  gapFromMs: z.number().nullable(),
   /** SHA-256 of the last list. */
   digest: z.string().nullable(),
   /** The command line that continues the upload, without its secrets; `null` once it is finished. */
@@ -95,7 +106,7 @@ export async function openUpload(
   }
 }
 
-const blank = { former: [], posting: null, replaces: null, gap: null, digest: null, line: null };
+const blank = { posting: null, replaces: null, gapFromMs: null, digest: null, line: null };
 
 /** All uploads from this machine to the service in use, with its key. Errors: `local-file` for a damaged state. */
 export async function listUploads(context: Context): Promise<Upload[]> {
@@ -122,9 +133,9 @@ export function saveState(upload: Upload, change: Partial<UploadState>): void {
   replaceFile(join(upload.folder, 'state.json'), `${JSON.stringify(upload.state, null, 2)}\n`);
 }
 
-/** Makes a webhook the one of an upload; addresses that another one confirmed are dropped before. */
-export function setWebhook(upload: Upload, uid: string, change: Partial<UploadState> = {}): void {
-  if (!upload.isReadOnly && upload.confirmedOf !== uid) {
+/** Makes a webhook the one of an upload, or none; addresses that another one confirmed are dropped before. */
+export function setWebhook(upload: Upload, uid: string | null, change: Partial<UploadState> = {}): void {
+  if (!upload.isReadOnly && uid !== null && upload.confirmedOf !== uid) {
     rmSync(confirmedFile(upload), { force: true });
     syncFolder(upload.folder);
     upload.confirmedOf = uid;
@@ -132,18 +143,17 @@ export function setWebhook(upload: Upload, uid: string, change: Partial<UploadSt
   saveState(upload, { ...change, uid });
 }
 
-/** Takes the webhook of an upload for a former one. */
-export function forgetWebhook(upload: Upload, change: Partial<UploadState> = {}): void {
-  const { uid, former } = upload.state;
-  saveState(upload, { ...change, uid: null, former: uid === null ? former : [uid, ...former], digest: null });
-}
-
 function confirmedFile({ folder }: Upload): string {
   return join(folder, 'confirmed.txt');
 }
 
-function hasConfirmed(upload: Upload): boolean {
-  return upload.confirmedOf !== null && upload.confirmedOf === upload.state.uid && existsSync(confirmedFile(upload));
+/** Removes the confirmed addresses from a list; returns those that are not in it. */
+export async function takeConfirmed(upload: Upload, list: AddressList): Promise<string[]> {
+  const { confirmedOf, state } = upload;
+  if (confirmedOf === null || confirmedOf !== state.uid || !existsSync(confirmedFile(upload))) return [];
+  const { missing, surplus } = await compareLines(list.left, readConfirmed(upload));
+  list.left = missing;
+  return surplus;
 }
 
 /** The addresses that the webhook of an upload confirmed, in batches. The rest of a line that a crash cut off is dropped. */
@@ -155,21 +165,6 @@ async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]>
     rest = lines.pop() ?? '';
     yield lines;
   }
-}
-
-/** Removes the confirmed addresses from a list; returns those that are not in it. */
-export async function takeConfirmed(upload: Upload, list: AddressList): Promise<string[]> {
-  if (!hasConfirmed(upload)) return [];
-  const { missing, surplus } = await compareLines(list.left, readConfirmed(upload));
-  list.left = missing;
-  return surplus;
-}
-
-/** Forgets that a list was confirmed. */
-export async function dropConfirmed(upload: Upload, { left }: AddressList): Promise<void> {
-  if (upload.isReadOnly || !hasConfirmed(upload)) return;
-  const { surplus } = await compareLines(left, readConfirmed(upload));
-  replaceFile(confirmedFile(upload), packLines(surplus).toString());
 }
 
 /** Opens confirmed.txt, to which each chunk is appended; all of it is safe on disk once it is closed. */
@@ -209,7 +204,7 @@ async function readServiceId(context: Context): Promise<ServiceId> {
   return { baseUrl, keyId: hashParts(['key', apiKey ?? '']).slice(0, 16) };
 }
 
-export function hashParts(parts: readonly unknown[]): string {
+function hashParts(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
@@ -229,7 +224,68 @@ function readState(folder: string): UploadState | undefined {
   if (!existsSync(file)) return undefined;
   const { success, data } = stateSchema.safeParse(tryParseJson(readStateFile(file)));
   if (success) return data;
-  throw new SotraError('local-file', `${file} is damaged, or was written by another version of sotra`, {
+  throw new SotraError('local-file', `${file} is damaged, or of another version of sotra`, {
     hint: `Move ${folder} away to start over: the next upload sends all addresses again.`,
   });
+}
+
+/** Where an upload keeps the secret of one of its webhooks, whose uid may not be a valid file name. */
+function keptSecretFile({ folder }: Upload, uid: string): string {
+  return join(folder, `secret-${hashParts([uid]).slice(0, 12)}`);
+}
+
+/** Keeps the secret of a webhook (mode 0600), safe on disk when it returns. Errors: those of the file system. */
+export function keepSecret(upload: Upload, uid: string, secret: string): void {
+  replaceFile(keptSecretFile(upload, uid), `${secret}\n`);
+}
+
+/** The secret of a webhook as an upload kept it, or else as the service lists it, unless it is masked there. Errors: `local-file`. */
+export function findSecret(uid: string, uploads: readonly Upload[], listed: WebhookList): string | undefined {
+  const file = uploads.map((upload) => keptSecretFile(upload, uid)).find((each) => existsSync(each));
+  if (file !== undefined) return readStateFile(file).trim();
+  const secret = listed.find((each) => each.uid === uid)?.secret;
+  return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
+}
+
+/** Refuses a --secret-file that could not be written later. Errors: `usage`. */
+export function checkSecretFile(file: string): void {
+  try {
+    refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+    accessSync(dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw usageError(`--secret-file ${file}: cannot be written: ${readMessage(cause)}`);
+  }
+}
+
+/** The lines of a --secret-file that are not blank; none if there is no file. */
+function readSecretLines(file: string): string[] {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return [];
+  const lines = decodeText(readStateBytes(file), file).split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+/**
+ * Writes the secret of the webhook first in --secret-file (mode 0600); its other lines stay. False if nobody knows it and the file is empty.
+ * Errors: those of the file system.
+ */
+export function handOverSecret(upload: Upload, listed: WebhookList, file: string | undefined): boolean {
+  const { uid } = upload.state;
+  if (file === undefined || uid === null) return true;
+  const [secret, lines] = [findSecret(uid, [upload], listed), readSecretLines(file)];
+  if (secret === undefined) return lines.length > 0;
+  if (lines[0] !== secret) replaceFile(file, [secret, ...lines.filter((line) => line !== secret), ''].join('\n'));
+  return true;
+}
+
+/** The secret of a webhook, and the file that holds it; none if it is not known. */
+export function describeSecret(
+  upload: Upload,
+  listed: WebhookList,
+  given: string | undefined,
+): { secret?: string; secretFile?: string } {
+  const uid = upload.state.uid ?? '';
+  const secret = findSecret(uid, [upload], listed);
+  if (secret === undefined) return {};
+  const kept = keptSecretFile(upload, uid);
+  return defined({ secret, secretFile: given ?? (existsSync(kept) ? kept : undefined) });
 }

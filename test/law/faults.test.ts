@@ -48,7 +48,7 @@ const sentAs = {
   lost: 'again but POST',
   no: 'once',
   busy: 'again',
-  500: 'again if GET',
+  500: 'again but POST',
   down: 'again but POST',
   garbled: 'once',
   moved: 'once',
@@ -75,19 +75,14 @@ async function against(fault: string, { argv, stdin }: CommandLine, more: readon
 }
 
 /**
- * The methods in the order of sending. Uploads repeat what may pass, as often as --retries says, and a webhook is made only where the list says that there is none yet; whether
- * a comment was taken is looked up where its answer is lost.
+ * The methods in the order of sending. A webhook is made only where the list says that there is none yet; whether a comment was taken is looked
+ * up where its answer is lost.
  */
 function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Sent): string[] {
-  const repeats =
-    sent === 'again' ||
-    (sent === 'again but POST' && method !== 'POST') ||
-    (sent === 'again if GET' && method === 'GET');
-  const times = repeats ? 2 : 1;
-  const passing = sent !== 'once' || exitCode === 8 || exitCode === 13;
-  if (name === 'webhook add-addresses') return Array(passing ? 2 : times).fill('PUT');
+  const times = sent === 'again' || (sent === 'again but POST' && method !== 'POST') ? 2 : 1;
+  const passing = sent !== 'once' || exitCode === 13;
   const listing = sent === 'once' ? 1 : 2;
-  if (name === 'webhook register') return Array(passing ? 2 : listing).fill('GET');
+  if (name === 'webhook register') return Array(listing).fill('GET');
   const isLost = passing && sent !== 'again';
   if (name === 'comment post' && isLost) return ['POST', ...Array(listing).fill('GET')];
   return Array(times).fill(method);
@@ -153,11 +148,11 @@ feed actor/watch              1 : = G3     | = G2     | = G3     | = G3    | = G
 feed actor/all                0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 feed actor/all                1 : = G3        | = G2     | = G3        | = G3       | = G3        | = G2       | 0 G2    | = G2     | = G1
 request/post                  0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P1    | = P1     | =
-webhook register/file         0 : = G2       | = G1     | = G2       | = G2       | = G2       | = G2       | 13 G1   | = G1     | =
-webhook register/file         1 : = G1 P1 G2 | = G1 P1  | = G1 P2 | = G1 P1 G2 | = G1 P1 G2 | = G1 P1 G2 | 13 G1 P1| = G1 P1  | = G1
-webhook register/file         2 : 10 G1 P1 U2| 10 G1 P1 U1|10 G1 P1 U2| 10 G1 P1 U2 |10 G1 P1 U2| 10 G1 P1 U2| 0 G1 P1 U2| 10 G1 P1 U1| 10 G1 P1
-webhook add-addresses/file    0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U2       | 0 U3    | = U1     | =
-webhook add-addresses/file    1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
+webhook register/file         0 : = G2       | = G1     | = G2       | = G2       | = G2       | = G1       | 13 G1   | = G1     | =
+webhook register/file         1 : = G1 P1 G2 | = G1 P1  | = G1 P2 | = G1 P1 G2 | = G1 P1 G2 | = G1 P1 G1 | 13 G1 P1| = G1 P1  | = G1
+webhook register/file         2 : 10 G1 P1 U2| 10 G1 P1 U1|10 G1 P1 U2| 10 G1 P1 U2 |10 G1 P1 U2| 10 G1 P1 U1| 0 G1 P1 U2| 10 G1 P1 U1| 10 G1 P1
+webhook add-addresses/file    0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U1       | 0 U3    | = U1     | =
+webhook add-addresses/file    1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U2      | 0 U3    | 10 U2    | 10 U1
 follow bulk/file              0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P3    | = P1     | =
 follow bulk/file              1 : 10 P2       | 10 P2    | 10 P3       | 10 P2      | 10 P2       | 10 P2      | 0 P3    | 10 P2    | 10 P1
 comment post/from             1 : = G1 P1 G2  | 10 G1 P1 G1 P1 G1 P1 | = G1 P2 | = G1 P1 G2 | = G1 P1 G2 | = G1 P1 G1 | 12 G1 P1 | = G1 P1 | = G1      | 401: = G1 P1 | 403: = G1 P1

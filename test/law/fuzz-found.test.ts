@@ -25,7 +25,7 @@ test('an upload whose state says nothing known is stopped, and nothing is sent',
     ['"version": 1', '"version": 2'],
     ['"uid": "u-1"', '"uid": 1'],
     ['"posting": null', '"posting": {}'],
-    ['"former": []', '"former": [null]'],
+    ['"gapFromMs": null', '"gapFromMs": []'],
   ] as const) {
     expect(whole).toContain(from);
     writeFileSync(file, whole.replace(from, to));

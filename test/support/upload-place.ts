@@ -10,7 +10,7 @@ export const made = { uid, destinationUrl: hook, secret: 'whsec_abcdefghij' };
 
 type Told = [status: number, body: unknown, headers?: Record<string, string>];
 export type Answer = (request: HttpRequest, count: number) => Told | Promise<Told>;
-export const well: Answer = ({ method }) => [200, method === 'GET' ? [made] : method === 'POST' ? made : { uid }];
+const well: Answer = ({ method }) => [200, method === 'GET' ? [made] : method === 'POST' ? made : { uid }];
 /** The service before a webhook is made. */
 export const fresh: Answer = (request, count) =>
   request.method === 'GET' && count === 1 ? [200, []] : well(request, count);

@@ -4,13 +4,12 @@ import { local } from '../../api/endpoint.ts';
 import { optional, text } from '../../api/kind.ts';
 import { showUnseen, unseenIn } from '../../api/safe-text.ts';
 import { signedText } from '../../api/signed-text.ts';
-import * as endpoints from '../../api/webhook.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { formatAnswer } from '../../mcp/answer.ts';
 import { defaultRows, shownParams, type Tool } from '../../mcp/tools.ts';
-import { checkedList, findSecret } from '../../upload/secrets.ts';
-import { listUploads } from '../../upload/state.ts';
+import { listWebhooks } from '../../upload/make-webhook.ts';
+import { findSecret, listUploads } from '../../upload/state.ts';
 import { type CommentInput, readComment, readTextForm } from '../comment/read-comment.ts';
 import { eventsParams } from '../webhook/params.ts';
 
@@ -108,7 +107,7 @@ export const verifyTool = (secretFiles: readonly string[]): Tool => ({
 async function webhookSecret(uid: string, context: Context): Promise<string> {
   const kept = context.options.preview ? undefined : findSecret(uid, await listUploads(context), []);
   if (kept !== undefined) return kept;
-  const listed = checkedList((await context.client.call(endpoints.list, {})).data);
+  const listed = await listWebhooks(context);
   const shown = findSecret(uid, [], listed);
   if (shown !== undefined) return shown;
   if (!listed.some((each) => each.uid === uid))

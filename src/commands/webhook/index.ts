@@ -61,7 +61,7 @@ function addRegister(webhook: Command): void {
     .params({
       url: local(httpAddressKind, 'destination of the feed items'),
       ...addressParams,
-      secretFile: option.text('write the secret to this new file (mode 0600)'),
+      secretFile: option.text('add the secret to this file (mode 0600)'),
       showSecrets,
       concurrency,
       another: option.flag('register even if the URL already has a webhook'),
@@ -70,7 +70,7 @@ function addRegister(webhook: Command): void {
     .changes()
     .prints(uploaded)
     .run(async ({ url, ...input }, context) => {
-      const { uploadAddresses } = await import('../../upload/upload-addresses.ts');
+      const { uploadAddresses } = await import('../../upload/upload.ts');
       return uploadAddresses({ ...input, task: 'register', destinationUrl: url }, context);
     });
 }
@@ -119,7 +119,7 @@ function addAddAddresses(webhook: Command): void {
     .changes()
     .prints(uploaded)
     .run(async (input, context) => {
-      const { uploadAddresses } = await import('../../upload/upload-addresses.ts');
+      const { uploadAddresses } = await import('../../upload/upload.ts');
       return uploadAddresses({ ...input, task: 'add-addresses' }, context);
     });
 }
@@ -168,7 +168,7 @@ function addSync(webhook: Command): void {
     .changes()
     .prints(synced)
     .run(async ({ url, ...input }, context) => {
-      const { uploadAddresses } = await import('../../upload/upload-addresses.ts');
+      const { uploadAddresses } = await import('../../upload/upload.ts');
       return uploadAddresses({ ...input, task: 'sync', destinationUrl: url }, context);
     });
 }

@@ -7,7 +7,7 @@ import { openDb } from '../../../src/sandbox/db/store.ts';
 import { fc } from '../../support/draw.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { long, size } from '../../support/size.ts';
-import { add, fresh, hook, ids, kept, place, register, uid, well } from '../../support/upload-place.ts';
+import { add, fresh, hook, ids, kept, place, register, uid } from '../../support/upload-place.ts';
 
 const vitalik = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
 const lowVitalik = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045';
@@ -95,13 +95,13 @@ test('an upload that stops half-way is exit 10 and says how far it is and why; t
   ]);
   fault.answer = () => undefined;
   const second = await sotra(argv);
-  expect([second.code, second.err]).toEqual([0, 'sending 1,500 of 3,500 addresses in 2 requests\n']);
+  expect(second.code).toBe(0);
   expect([holds('w-0').length, sent.length]).toEqual([3500, 3500]);
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
 
 test('what is confirmed is not sent again, whatever list it comes in, until --again asks for it', async () => {
-  const { sotra, write, sent, service } = place();
+  const { sotra, write, sent } = place();
   write('list', ids(3));
   await sotra(`${add} @list`);
   expect(await sotra(`${add} @list`)).toMatchObject({
@@ -111,12 +111,9 @@ test('what is confirmed is not sent again, whatever list it comes in, until --ag
   write('more', ids(5));
   await sotra(`${add} @more`);
   expect(sent.at(-1)?.body).toBe('{"walletAddresses":["ext:3","ext:4"]}');
-  write('list', ids(2500));
-  service.answer = (_, count) => (count === 3 ? [200, {}] : [400, { error: 'no' }]);
-  expect((await sotra(`${add} @list --again --concurrency 1`)).code).toBe(10);
-  service.answer = well;
-  // What an interrupted --again has confirmed is confirmed.
-  expect((await sotra(`${add} @list --again`)).err).toContain('sending 1,500 of 2,500 addresses in 2 requests\n');
+  await sotra(`${add} @list --again`);
+  expect(sent.at(-1)?.body).toBe('{"walletAddresses":["ext:0","ext:1","ext:2"]}');
+  expect((await sotra(`${add} @more`)).err).toContain('Nothing was sent');
 });
 
 test('what another service, another key or another webhook confirmed says nothing of this one', async () => {
@@ -151,61 +148,29 @@ test('addresses that were confirmed twice are neither sent again nor counted as 
   expect(JSON.parse((await sotra(sync)).out)).toMatchObject({ confirmed: 3, missing: 1, notRemovable: 1 });
 });
 
-test('the log of an upload says what it sends, which lines it skips, and what was made', async () => {
-  const { sotra, write } = kept();
-  write('list', `${ids(1001)}ext:1\nnonsense\n`);
-  const { code, err } = await sotra(`${register} @list --skip-invalid --concurrency 1`);
-  expect([code, err.split('\n')]).toEqual([
-    0,
-    [
-      'warning: line 1003: (8 characters, not shown): wrong length: 8 base58 characters that are not the 32 bytes of a Solana address',
-      'sending 1,001 addresses in 2 requests (1 duplicate, 1 bad line)',
-      'webhook w-0 registered',
-      '',
-    ],
-  ]);
-});
-
-test('on a terminal a bar says how far an upload is, what it waits for and what was confirmed earlier', async () => {
-  const { sotra, write, service } = place((request, count) =>
-    request.method === 'PUT' ? [count > 3 ? 400 : 503, { error: 'busy' }] : fresh(request, count),
+test('on a terminal each chunk says how far an upload is, and a failed request what it waits for', async () => {
+  const { sotra, write } = place((request, count) =>
+    request.method === 'PUT' && count === 1 ? [503, { error: 'busy' }] : fresh(request, count),
   );
   write('list', ids(2500));
   const { err } = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
-  const busy = `busy (HTTP 503 from PUT /v1/webhooks/feed/${uid})`;
   for (const step of [
-    'reading addresses',
     'reading addresses: 2,500',
     'registering the webhook',
-    `${busy}; trying again after 1 s`,
-    `${busy} (after 3 attempts); trying again after 1 s`,
+    '40 %: 1,000 of 2,500 addresses confirmed',
+    `busy (HTTP 503 from PUT /v1/webhooks/feed/${uid}); trying again after 1 s`,
+    '100 %: 2,500 of 2,500 addresses confirmed',
   ])
     expect(err).toContain(` ${step}\u001b`);
-  expect(err).toMatch(/ \[████████░{12}\] 40 %: 1,000 of 2,500 addresses, [\d,]+ a second, \d+ s left/);
-  service.answer = well;
-  const again = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
-  expect(again.err).toContain('40 %: 1,000 of 2,500 addresses\u001b');
-  expect(again.err).toMatch(/\[█{16}░{4}\] 80 %: 2,000 of 2,500 addresses, /);
-  expect(again.err).toMatch(/\[█{20}\] 100 %: 2,500 of 2,500 addresses, /);
 });
 
-test('in a log lines say how far an upload is, its pace and what is left, but not if it takes less than a second', async () => {
+test('in a log a line each five seconds says how far an upload is', async () => {
   const { sotra, write } = place();
-  const progress = async (flags: string) => {
-    const { err } = await sotra(`${add} @list --again --concurrency 1 ${flags}`, { now: Date.UTC(2026, 10, 21) });
-    return err.split('\n').slice(1, -1);
-  };
   write('list', ids(8000));
-  expect(await progress('')).toEqual([]);
-  expect(await progress('--rate 1/s')).toEqual(['75 %: 6,000 of 8,000 addresses, 1,200 a second, 2 s left']);
-  expect(await progress('--rate 1/m')).toEqual([
-    '25 %: 2,000 of 8,000 addresses, 33 a second, 3 min left',
-    '37 %: 3,000 of 8,000 addresses, 25 a second, 3 min left',
-    '50 %: 4,000 of 8,000 addresses, 22 a second, 3 min left',
-    '62 %: 5,000 of 8,000 addresses, 21 a second, 2 min left',
-    '75 %: 6,000 of 8,000 addresses, 20 a second, 2 min left',
-    '87 %: 7,000 of 8,000 addresses, 19 a second, 52 s left',
-  ]);
+  const progress = async (rate: string) =>
+    (await sotra(`${add} @list --again --concurrency 1 ${rate}`, { now: Date.UTC(2026, 10, 21) })).err;
+  expect(await progress('')).toBe('');
+  expect(await progress('--rate 1/s')).toBe('75 %: 6,000 of 8,000 addresses confirmed\n');
 });
 
 test('--dry-run and --curl show the next request and how many there are, and change nothing', async () => {
@@ -277,16 +242,12 @@ test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) =>
 
 test('every bad line is named with its number and what is wrong, and nothing is sent', async () => {
   const { sotra, write, sent, uploads } = place();
-  const bad = [
-    '\\xd8da6bf26964af9d7eed9e03e53415d37aa96045',
-    '0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
-    'vitalik.eth',
-  ];
+  const bad = ['d8da6bf26964af9d7eed9e03e53415d37aa96045', '0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045', 'vitalik.eth'];
   write('list', [lowVitalik, ...bad, `${lowVitalik.slice(0, 41)}\u200b`, `ext:a`, `\ufeff${mint}\u200b`].join('\n'));
   const { code, out, err } = await sotra(`${add} @list`);
   expect([code, out, sent, uploads()]).toEqual([2, '', [], []]);
   expect(err.split('\n').slice(0, 6)).toEqual([
-    'warning: line 2: \\xd8da6bf26964af9d7eed9e03e53415d37aa96045: starts with \\x, the way databases print bytes: an address starts with 0x',
+    'warning: line 2: d8da6b…6045: 0x is missing in front of the 40 hex digits',
     'warning: line 3: 0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045: wrong EIP-55 checksum: a letter or digit is mistyped',
     'warning: line 4: vitalik.eth: a name: give the address behind it',
     `warning: line 5: ${lowVitalik.slice(0, 41)}<U+200B>: not hexadecimal: <U+200B> at character 42`,
@@ -295,7 +256,7 @@ test('every bad line is named with its number and what is wrong, and nothing is 
   ]);
 });
 
-test('twenty bad lines are shown and the others counted; a JSON error lists a hundred, a file all', async () => {
+test('twenty bad lines are shown and the others counted; a file has them all', async () => {
   const { folder, sotra, write } = place();
   write('twenty', 'x\n'.repeat(20));
   const twenty = await sotra(`${add} @twenty`);
@@ -309,9 +270,6 @@ test('twenty bad lines are shown and the others counted; a JSON error lists a hu
   expect([rejects.length, JSON.parse(rejects[120] ?? '')]).toMatchObject([121, { line: 121, text: 'x' }]);
   const again = await sotra(`${add} @many --column wallet --rejects @rejects`);
   expect([again.code, again.err]).toEqual([2, expect.stringContaining('cannot ask whether to replace')]);
-  const said = (await sotra(`${add} @many --column wallet --json`)).err.split('\n');
-  const { error } = JSON.parse(said.find((line) => line.startsWith('{"error"')) ?? '');
-  expect(error.details.rejected).toHaveLength(100);
 });
 
 test('a wrong checksum is sent in lowercase if it is accepted', async () => {

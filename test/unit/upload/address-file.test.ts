@@ -96,7 +96,6 @@ const table: readonly [what: string, content: string, column: string | undefined
     ['quoted lines', `"address"\n"${a}"\n"${b}"\n`, undefined, { 2: a, 3: b }],
     ['quoted lines behind a space', ` "address"\n"${a}"\n`, undefined, { 2: a }],
     ['lines of which one ends with a quote', `ext:"x"\n"${a}"\n`, undefined, { 1: 'ext:"x"', 2: `"${a}"` }],
-    ['a quoted first line with more behind it', `"x" ${a}\n`, undefined, { 1: `"x" ${a}` }],
     ['quoted lines without a header', `"${a}"\n"${b}"\n`, undefined, { 1: a, 2: b }],
     ['NDJSON', `{"n":1,"address":"${a}"}\n\n{"wallet":"${b}"}\n`, undefined, { 1: a, 3: b }],
     ['NDJSON: the better name', `{"user":"${a}","Wallet-Address":"${b}"}\n`, undefined, { 1: b }],
@@ -200,7 +199,8 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
   ['no such column, but an address in the first line', `1,${a}\n`, 'to', '--column to: list has no such column: …, …'],
   ['another column than the only one', `address\n${a}\n`, 'to', '--column to: list has no such column: address'],
   ['a column of a list without a header', `${a}\n`, 'to', '--column to: list has no such column: …'],
-  ['a column of quoted lines', `"address"\n"${a}"\n`, 'to', '--column to: list has no such column: …'],
+  ['a column of quoted lines', `"address"\n"${a}"\n`, 'to', '--column to: list has no such column: address'],
+  ['a quoted first line with more behind it', `"x" ${a}\n`, undefined, 'list: line 1: a quote is inside a cell'],
   ['two columns of one name', `address,n,n\n${a},1,2\n`, undefined, 'list: line 1: columns 2 and 3 have the same name'],
   ['two columns of the wanted name', `to,to\n${a},${b}\n`, 'to', 'list: more than one column is named to'],
   [

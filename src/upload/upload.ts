@@ -1,25 +1,128 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { chunkSize } from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
+import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { replaceFile } from '../lib/files/durable-file.ts';
 import { confirm } from '../lib/output/confirm.ts';
-import { counted } from '../lib/output/format.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
+import { showProgress } from '../lib/output/progress.ts';
 import type { Result } from '../lib/output/view.ts';
-import { deleteWebhook, listWebhooksFor, yieldToTwin } from './make-webhook.ts';
-import { describeSecret, handOverSecret } from './secrets.ts';
+import {
+  deleteWebhook,
+  listWebhooks,
+  listWebhooksFor,
+  refuseSecond,
+  type UploadInput,
+  type UploadRun,
+} from './make-webhook.ts';
+import { readAddresses } from './read-addresses.ts';
 import { previewNext, sendAddresses } from './send.ts';
-import { describeUnfinished, forgetWebhook, saveState, setWebhook, takeConfirmed } from './state.ts';
-import type { UploadInput, UploadRun } from './upload-run.ts';
-import { type SyncResult, synced as view } from './view.ts';
+import {
+  checkSecretFile,
+  describeSecret,
+  describeUnfinished,
+  handOverSecret,
+  openUpload,
+  saveState,
+  setWebhook,
+  takeConfirmed,
+} from './state.ts';
+import { type SyncResult, synced, type UploadResult, uploaded } from './view.ts';
+
+/**
+ * The one path of a list to a webhook: every line is checked, confirmed addresses are removed, and the rest is sent. Errors: `usage` with
+ * nothing sent; `locked`; as in `sendAddresses`.
+ */
+export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
+  const isSync = input.task === 'sync';
+  if (isSync) checkSyncFlags(input);
+  const isReadOnly = context.options.preview || input.check === true;
+  const isCheck = isSync && isReadOnly;
+  const progress = await showProgress(context);
+  const stepLive = progress.live ? progress.step : () => undefined;
+  context.client.onWait = ({ ms, why }) =>
+    stepLive(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
+  let unlock = () => {};
+  try {
+    const onRead = (count: number) => stepLive(`reading addresses: ${formatCount(count)}`);
+    const list = await readAddresses(input, context, { refusesStrays: isCheck, onRead });
+    if (isCheck && list.duplicates > 0) context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
+    if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile);
+    const opened = await openUpload(input, isReadOnly, context);
+    unlock = opened.unlock;
+    const { upload } = opened;
+    const run: UploadRun = { input, list, upload, listed: [], sent: 0, gapMs: null, progress, context };
+    return await (isSync ? syncList(run) : sendList(run));
+  } finally {
+    progress.stop();
+    unlock();
+  }
+}
+
+/** Sends a list to a webhook, which it registers unless one is given. */
+async function sendList(run: UploadRun): Promise<Result> {
+  const { input, list, upload, listed, context } = run;
+  const { state } = upload;
+  if (input.task === 'register') await checkRegistered(run);
+  if (!input.again) await takeConfirmed(upload, list);
+  const isFinished = list.left.count === 0 && state.uid !== null && state.line === null;
+  if (isFinished) {
+    const hint = input.task === 'register' ? '' : ' --again sends them once more.';
+    context.note(`Nothing was sent: webhook ${state.uid} has all ${counted(list.size, 'address')}.${hint}`);
+  }
+  if (context.options.preview) return isFinished ? { kind: 'none' } : previewList(run);
+  handOverSecret(upload, listed, input.secretFile);
+  if (!isFinished) await sendAddresses(run);
+  const { secret, secretFile } = describeSecret(upload, listed, input.secretFile);
+  const answer: UploadResult = {
+    uid: state.uid ?? '',
+    destinationUrl: state.destinationUrl,
+    addresses: list.size,
+    chunks: Math.ceil(list.size / chunkSize),
+    duplicates: list.duplicates,
+    rejected: list.rejected,
+    ...(input.task === 'register' && secretFile && { secretFile }),
+    ...(input.showSecrets && secret && { secret }),
+  };
+  return { kind: 'answer', answer, view: uploaded };
+}
+
+/** Looks whether the webhook of an earlier run is there, and is of the same list. Errors: `conflict`. */
+async function checkRegistered({ input, list, upload, context }: UploadRun): Promise<void> {
+  const { uid, digest } = upload.state;
+  if (uid === null) return;
+  const { preview } = context.options;
+  const isSame = digest === list.digest;
+  const known = preview ? [] : (await listWebhooks(context)).filter((webhook) => webhook.uid === uid);
+  const isGone = !preview && known.length === 0;
+  if (isGone) context.warn(`webhook ${uid} of an earlier run is gone: registering a new one`);
+  else if (!isSame && !input.another) refuseSecond(known);
+  if (isGone || !isSame) setWebhook(upload, null, { digest: null });
+}
+
+/** Previews the next request, and says how many there are. */
+async function previewList(run: UploadRun): Promise<Result> {
+  const { list, context } = run;
+  const { count } = list.left;
+  const requests = Math.ceil(count / chunkSize);
+  const some = count < list.size ? `${formatCount(count)} of ` : '';
+  const many =
+    requests === 1
+      ? 'one request.'
+      : `${formatCount(requests)} requests; this is the first, the others are PUTs of up to 1,000.`;
+  context.note(`${some}${counted(list.size, 'address')} in ${many}`);
+  return previewNext(run);
+}
 
 /**
  * Gives a webhook the addresses of a list that it lacks, and makes it if the URL has none; a check sends nothing and ends with 10 if something
  * would be sent. Errors: as in `sendAddresses`; `conflict` for several webhooks of which none is known.
  */
-export async function syncList(run: UploadRun): Promise<Result> {
+async function syncList(run: UploadRun): Promise<Result> {
   const { input, list, upload, context } = run;
   const { state, isReadOnly } = upload;
   run.listed = await findWebhook(run);
@@ -48,24 +151,30 @@ export async function syncList(run: UploadRun): Promise<Result> {
   if (isReadOnly) return showCheck(run, result);
   if (replaces !== undefined) await confirmReplacing(run, replaces, surplus.length);
   const makes = state.uid === null || replaces !== undefined;
-  if (!makes) handOverSecret(run);
+  if (!makes && !handOverSecret(upload, run.listed, input.secretFile))
+    throw new SotraError(
+      'not-found',
+      `webhook ${state.uid} exists, but its secret is not stored on this machine, and the service does not show it`,
+      { hint: `Write it to ${input.secretFile} if you have it; --replace makes a webhook with a new one.` },
+    );
   if (makes || result.missing > 0 || state.line !== null) result.registered = await sendAddresses(run, replaces);
   result.sent = result.missing;
   if (state.replaces !== null) {
     await deleteWebhook(state.replaces, context);
-    if (state.gap?.toMs) result.gapMs = state.gap.toMs - state.gap.fromMs;
-    saveState(upload, { replaces: null, gap: null, line: null });
+    saveState(upload, { replaces: null, line: null });
+    result.gapMs = run.gapMs;
     result.notRemovable = 0;
     listSurplus([], run);
   }
-  const secret = describeSecret(run);
-  if (makes && input.secretFile === undefined && secret.secretFile !== undefined)
-    context.note(`The secret of webhook ${state.uid} is in ${secret.secretFile}`);
-  return { kind: 'answer', answer: { ...result, uid: state.uid, ...secret }, view };
+  const { secret, secretFile } = describeSecret(upload, run.listed, input.secretFile);
+  if (makes && input.secretFile === undefined && secretFile !== undefined)
+    context.note(`The secret of webhook ${state.uid} is in ${secretFile}`);
+  const shown = { ...(secretFile && { secretFile }), ...(input.showSecrets && secret && { secret }) };
+  return { kind: 'answer', answer: { ...result, uid: state.uid, ...shown }, view: synced };
 }
 
 /** Errors: `usage` if a command line names no webhook, or two, or one that a flag is not for. */
-export function checkSyncFlags({ uid, destinationUrl: url, secretFile, replace }: UploadInput): void {
+function checkSyncFlags({ uid, destinationUrl: url, secretFile, replace }: UploadInput): void {
   if (uid !== undefined && /^https?:/i.test(uid))
     throw usageError(
       `<uid> ${hideUrlSecrets(uid)}: is an address, not the uid of a webhook`,
@@ -92,17 +201,12 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   const { state, isReadOnly } = upload;
   const { destinationUrl: url } = input;
   if (url === undefined || context.options.preview) return [];
-  let listed = await listWebhooksFor(url, context);
+  const listed = await listWebhooksFor(url, context);
   const isListed = (uid: string | null) => listed.some((each) => each.uid === uid);
-  // The run that made it ended before it had looked for a twin.
-  if (state.posting !== null && isListed(state.uid) && !isReadOnly) {
-    await yieldToTwin(run);
-    listed = await listWebhooksFor(url, context);
-  }
   if (state.replaces !== null) {
     if (state.uid === null || isListed(state.uid)) return listed;
     // The new webhook is gone: the old one stays.
-    saveState(upload, { replaces: null, gap: null });
+    saveState(upload, { replaces: null, gapFromMs: null });
   }
   const { posting } = state;
   // One of the webhooks that came since may be of a POST whose answer was lost.
@@ -117,7 +221,7 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   if (state.uid !== null && !isKnown) {
     const next = first === undefined ? 'registering a new one' : `using ${first.uid}, which sends to the same address`;
     context.warn(`webhook ${state.uid} of an earlier run is gone${isReadOnly ? '' : `: ${next}`}`);
-    forgetWebhook(upload);
+    setWebhook(upload, null, { digest: null });
   }
   const uids = listed.map(({ uid }) => uid).join(', ');
   const several = `${listed.length} webhooks send to ${hideUrlSecrets(url)}`;
@@ -137,7 +241,7 @@ async function showCheck(run: UploadRun, result: SyncResult): Promise<Result> {
   if (context.options.curl && list.left.count > 0) return previewNext(run);
   const isSent = result.missing > 0 || upload.state.replaces !== null;
   const isOff = isSent || (input.exact === true && result.notRemovable > 0);
-  return { kind: 'answer', answer: result, view, exitCode: isOff ? 10 : 0 };
+  return { kind: 'answer', answer: result, view: synced, exitCode: isOff ? 10 : 0 };
 }
 
 /** Writes the addresses that left the file to a file of their own, and prints its name; without any, removes it. */
