@@ -184,7 +184,12 @@ test('names of wallets and texts of comments stay text: 200 naughty ones are sig
   const folder = temporaryFolder();
   const texts = naughty.filter((text) => text !== '' && !/\p{Surrogate}/u.test(text)).slice(0, 200);
   const hash = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
-  const lines = texts.map((text, index) => ({ chain: 'base', tx: hash(index + 1), token: degen, text }));
+  const lines = texts.map((text, index) => ({
+    chain: 'base',
+    transactionHash: hash(index + 1),
+    tokenAddress: degen,
+    commentText: text,
+  }));
   const file = join(folder, 'naughty.ndjson');
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const { ui, ended } = await startSigning([

@@ -15,11 +15,11 @@ const area = (files, tests) => ({ files: sources(files), tests: tests.split(' ')
 const areas = {
   text: area(
     'api/signed-text commands/comment/sign',
-    'unit/commands/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways',
+    'unit/api/signed-text cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways',
   ),
   signature: area(
     'api/verify-signature api/checksum keys/signer',
-    'cli/comment/signing-vectors cli/comment/sign unit/commands/comment/verify unit/commands/comment/signing-rules unit/api/checksum unit/library/signing',
+    'cli/comment/signing-vectors cli/comment/sign unit/api/signed-text unit/api/checksum unit/library/signing',
   ),
   post: area('commands/comment/send-comment', 'cli/comment/ways cli/comment/post cli/comment/find-swap'),
   lots: area('sandbox/ledger/positions', 'unit/sandbox/ledger/positions unit/sandbox/ledger/positions-hyperliquid'),

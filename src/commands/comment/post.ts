@@ -1,27 +1,42 @@
+import { isEvmAddress, normalizeAddress } from '../../api/address.ts';
+import { type Chain, findFamily } from '../../api/chain.ts';
 import { post } from '../../api/comment.ts';
-import { showUnseen } from '../../api/safe-text.ts';
+import { toUnixSec } from '../../api/duration.ts';
+import { actor as feed } from '../../api/feed.ts';
+import type { Card } from '../../api/position-answers.ts';
+import { safeText, showUnseen } from '../../api/safe-text.ts';
 import { signedText, type TextForm } from '../../api/signed-text.ts';
 import { verifySignature } from '../../api/verify-signature.ts';
-import type { Context } from '../../context.ts';
+import { type Context, createContext } from '../../context.ts';
 import { type ErrorCode, orUndefined, SotraError, usageError, writeMessage } from '../../errors.ts';
-import { keySources } from '../../keys/open-key.ts';
+import { findKeyAddress, keySources } from '../../keys/open-key.ts';
 import { confirm } from '../../lib/output/confirm.ts';
+import { formatAge, formatUsd, shortAddress } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
-import { chooseSwap } from './find-swap.ts';
-import { describePreview, previewText, showPreviews, warnOfText } from './preview.ts';
 import {
   type CommentInput,
   type CommentLine,
   checkForm,
+  checkSigned,
+  describePreview,
   type FormInput,
+  previewText,
   readComment,
   readCommentFile,
   readSignedFile,
   readTextForm,
-  signedProblem,
-} from './read-comment.ts';
+  warnOfText,
+} from './comment-text.ts';
 import { findSignedComment, makeBody, nameDestination, type SendableComment, sendComment } from './send-comment.ts';
-import { type CommentSigner, chooseSigning, openSigner, type Signing, type WayInput, withSigner } from './sign.ts';
+import {
+  type CommentSigner,
+  chooseSigning,
+  openSigner,
+  type Signing,
+  showPreviews,
+  type WayInput,
+  withSigner,
+} from './sign.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
 export interface PostInput extends CommentInput, FormInput, WayInput {
@@ -31,23 +46,12 @@ export interface PostInput extends CommentInput, FormInput, WayInput {
   last?: boolean | undefined;
 }
 
-/** A comment ready to be sent, with the form of its text if it is known. */
-interface PreparedComment {
-  comment: SendableComment;
-  form: TextForm | undefined;
-}
-
 /** Posts one comment: signed here, elsewhere or in a file. */
 export async function postOne(input: PostInput, context: Context): Promise<Result> {
-  if (input.signed !== undefined) return finishPost(await prepareFile(input, input.signed, context), context);
-  if (input.signature !== undefined)
-    return finishPost(await prepareSignature(input, input.signature, context), context);
-  return signAndPost(input, context);
-}
-
-async function signAndPost(input: PostInput, context: Context): Promise<Result> {
+  if (input.signed !== undefined) return postSigned(input, input.signed, context);
+  if (input.signature !== undefined) return postSignature(input, input.signature, context);
   const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
-  const way = await chooseSwap(input, stdinUse, context);
+  const way = input.last ? await chooseSwap(input, stdinUse, context) : input;
   const fields = await readComment(way, context);
   const form = await readTextForm(input, context);
   await context.client.requireKey();
@@ -56,67 +60,151 @@ async function signAndPost(input: PostInput, context: Context): Promise<Result> 
   const signing = await chooseSigning({ lines, form, purpose: curl ? 'show' : 'post', way }, stdinUse, context);
   const { browser = false, signerCommand } = signing.way;
   if (dryRun && !curl && (browser || signerCommand !== undefined)) return showPreviews(lines, form, context, false);
-  return withSigner(signing, context, async (signer) => {
-    const comment = await signer.sign(fields);
-    return finishPost({ comment, form }, context, { isConfirmed: browser });
-  });
+  return withSigner(signing, context, async (signer) =>
+    finishPost(await signer.sign(fields), form, context, { isConfirmed: browser }),
+  );
+}
+
+async function postSigned(input: PostInput, file: string, context: Context): Promise<Result> {
+  const signed = await readSignedFile(file, context);
+  await checkSigned(signed, file);
+  checkForm(file, signed, await readTextForm(input, context, signed));
+  return finishPost(signed, signed, context);
 }
 
 /** A comment that was signed elsewhere is sent unchanged, but the user should know if its signature is not valid. */
-async function prepareSignature(input: PostInput, signature: string, context: Context): Promise<PreparedComment> {
+async function postSignature(input: PostInput, signature: string, context: Context): Promise<Result> {
   const fields = await readComment(input, context);
   const comment = { ...fields, signature, signerAddress: input.signer ?? '' };
   const form = await readTextForm(input, context).catch((thrown: unknown) => {
     if (input.serviceName !== undefined) throw thrown;
     return undefined;
   });
-  if (form === undefined) return { comment, form };
+  if (form === undefined) return finishPost(comment, form, context);
   const { valid, reason } = await verifySignature({ ...comment, message: signedText(comment, form) });
   if (!valid)
     context.warn(`the signature does not match the ${form.layout} text of service ${form.serviceName}: ${reason}`);
-  return { comment, form };
+  return finishPost(comment, form, context);
 }
 
-async function prepareFile(input: PostInput, file: string, context: Context): Promise<PreparedComment> {
-  const signed = await readSignedFile(file, context);
-  const problem = await signedProblem(signed);
-  if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
-  checkForm(file, signed, await readTextForm(input, context, signed));
-  return { comment: signed, form: signed };
-}
-
-async function finishPost(prepared: PreparedComment, context: Context, { isConfirmed = false } = {}): Promise<Result> {
-  const { comment } = prepared;
+/** Shows the request or sends it. `form` is that of the signed text, if it is known. */
+async function finishPost(
+  comment: SendableComment,
+  form: TextForm | undefined,
+  context: Context,
+  { isConfirmed = false } = {},
+): Promise<Result> {
   warnOfText(comment.commentText, context);
-  if (context.options.preview) return showRequest(prepared, context);
+  const { signerAddress } = comment;
+  if (context.options.preview) {
+    const request = await context.client.previewCall(post, makeBody(comment));
+    const preview = form && previewText(comment, form);
+    const lines = preview ? `${describePreview(preview, context.io.out)}\n` : '';
+    const text = `${lines}Signer: ${showUnseen(signerAddress)}\n\n`;
+    return { kind: 'request', request, text, facts: { ...preview, signerAddress } };
+  }
   if (!isConfirmed) {
     await context.client.requireKey();
-    await confirmPost(prepared, context);
+    await confirmPosts([{ line: 1, fields: comment }], form, signerAddress, context);
   }
   const { comment: answer, ...more } = await sendComment(comment, context);
   return { kind: 'answer', answer, ...more };
 }
 
-async function confirmPost({ comment, form }: PreparedComment, context: Context): Promise<void> {
-  if (context.io.in.isTTY !== true || context.options.yes) return;
+/** One or two screens; --dry-run shows all. */
+const maxPreviews = 10;
+
+/** Shows the texts on a terminal and asks; to post is what a script is for. */
+async function confirmPosts(
+  lines: readonly CommentLine[],
+  form: TextForm | undefined,
+  signers: string,
+  context: Context,
+): Promise<void> {
+  const { io, options } = context;
+  if (io.in.isTTY !== true || options.yes) return;
   const where = nameDestination(await context.config.service());
-  const text = form === undefined ? '' : describePreview(previewText(comment, form), context.io.err);
-  await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
+  const shown = lines.slice(0, maxPreviews).flatMap(({ line, fields }) => {
+    const text = form === undefined ? [] : [describePreview(previewText(fields, form), io.err)];
+    return lines.length === 1 ? text : text.map((each) => `Line ${line}: ${each}`);
+  });
+  if (lines.length > maxPreviews) shown.push(`${lines.length - maxPreviews} more: see them with --dry-run.\n`);
+  const what = lines.length === 1 ? 'this comment' : `${lines.length} comments`;
+  await confirm(`post ${what} to ${where}`, context, [...shown, `Signer: ${showUnseen(signers)}\n`].join('\n'));
 }
 
-async function showRequest({ comment, form }: PreparedComment, context: Context): Promise<Result> {
-  const request = await context.client.previewCall(post, makeBody(comment));
-  const preview = form && previewText(comment, form);
-  const { signerAddress } = comment;
-  const lines = preview ? `${describePreview(preview, context.io.out)}\n` : '';
-  const text = `${lines}Signer: ${showUnseen(signerAddress)}\n\n`;
-  return { kind: 'request', request, text, facts: { ...preview, signerAddress } };
+/** A swap must be worth at least this much to be commented on (wire-facts 3.6). */
+const minUsd = 10;
+
+interface Swap {
+  chain: Chain;
+  transactionHash: string;
+  tokenAddress: string;
+  symbol: string;
+  direction: string;
+  usd: number | undefined;
+  atSec: number;
+  /** Why it cannot take a comment. */
+  obstacle: string | undefined;
+}
+
+/** The input with the newest swap of the signer that has no comment. Errors: `usage` without a comment; `not-found` if there is none. */
+async function chooseSwap(input: PostInput, stdinUse: string | undefined, context: Context): Promise<PostInput> {
+  if ((input.commentText ?? input.textFile) === undefined)
+    throw usageError('the comment is missing', 'Give it as the argument: sotra comment post "gm" --last --key <name>.');
+  const { address, input: known } = await findKeyAddress(input, context, stdinUse);
+  const swaps = await listSwaps(address, context);
+  const [newest] = swaps;
+  const swap = swaps.find(({ obstacle }) => obstacle === undefined);
+  if (newest === undefined || swap === undefined)
+    throw new SotraError('not-found', `no recent swap of ${address} can take a comment`, {
+      hint: `A swap takes one comment and must be worth at least ${minUsd} USD. Name an older one with --chain, --tx and --token.`,
+    });
+  if (newest !== swap)
+    context.warn(`the newest swap ${newest.obstacle}: ${describeSwap(newest, context)}; --last uses the one before it`);
+  context.note(`Commenting on: ${describeSwap(swap, context)}`);
+  return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
+}
+
+/** Swaps of a wallet, newest first: the latest of each position, and those listed with it. */
+async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
+  // A dry run of the comment still reads the swaps.
+  const options = { ...context.options, preview: false };
+  const reader = context.options.preview ? createContext({ ...context, options, say: context.note }) : context;
+  const input = { identifier: wallet, chains: ['all' as const] };
+  const { data } = await reader.client.call(feed, input).finally(() => reader !== context && reader.client.close());
+  const family = isEvmAddress(wallet) ? 'evm' : 'solana';
+  return data.items
+    .filter(({ actor }) => normalizeAddress(actor.address) === normalizeAddress(wallet))
+    .flatMap(readSwaps)
+    .filter(({ chain }) => findFamily(chain) === family)
+    .sort((a, b) => b.atSec - a.atSec);
+}
+
+function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: Card): Swap[] {
+  const { tokenChain, tokenAddress, tokenSymbol, trades } = metadata;
+  const about = { chain: tokenChain as Chain, tokenAddress, symbol: tokenSymbol ?? tokenAddress };
+  const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost: usd, timestamp }) => {
+    const small = usd < minUsd ? `is worth less than ${minUsd} USD` : undefined;
+    const obstacle = comments.length > 0 ? 'already has a comment' : small;
+    return hash ? [{ ...about, transactionHash: hash, direction, usd, atSec: toUnixSec(timestamp), obstacle }] : [];
+  });
+  const isListed = trades.some((trade) => trade.transactionHash === transactionHash);
+  if (!transactionHash || isListed) return listed;
+  const atSec = toUnixSec(cardLatestTradeAt ?? timestamp);
+  return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec, obstacle: undefined }];
+}
+
+function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { io }: Context): string {
+  const worth = usd === undefined ? '' : ` for ${formatUsd(usd)}`;
+  const nowSec = io.now() / 1000;
+  // The clock of a sandbox may be ahead.
+  const age = atSec > nowSec ? 'just now' : `${formatAge(atSec, nowSec)} ago`;
+  return safeText(`${direction} of ${symbol} on ${chain}${worth}, ${age} (${shortAddress(transactionHash)})`);
 }
 
 /** Errors about one comment: the next one may be accepted. */
 const refusals: readonly ErrorCode[] = ['bad-request', 'conflict', 'not-found', 'too-large', 'request-refused'];
-/** One or two screens; --dry-run shows all. */
-const maxPreviews = 10;
 
 /**
  * Posts the comments of a file in order and skips those that the service already has. Errors: `partial` if some were refused, or
@@ -150,7 +238,8 @@ async function* postAll(
   const signer = signing === undefined ? noSigner : await openSigner(signing, context);
   let ended: unknown = new SotraError('interrupted', 'stopped: the output was closed');
   try {
-    if (!signing?.way.browser) await confirmAll(lines, form, signer, context);
+    const signers = new Set(lines.map(({ signed }) => signed?.signerAddress ?? signer.address));
+    if (!signing?.way.browser) await confirmPosts(lines, form, [...signers].join(', '), context);
     for (const each of lines) {
       const result = await postLine(each, signer, context).catch((thrown: unknown) => {
         throw stoppedError(thrown, each.line, done, lines.length);
@@ -175,22 +264,6 @@ const noSigner: CommentSigner = {
   show: () => undefined,
   close: async () => undefined,
 };
-
-async function confirmAll(
-  lines: readonly CommentLine[],
-  form: TextForm,
-  signer: CommentSigner,
-  context: Context,
-): Promise<void> {
-  if (context.io.in.isTTY !== true || context.options.yes) return;
-  const { origin } = new URL((await context.config.service()).baseUrl);
-  const signers = [...new Set(lines.map(({ signed }) => signed?.signerAddress ?? signer.address))].join(', ');
-  const shown = lines
-    .slice(0, maxPreviews)
-    .map(({ line, fields }) => `Line ${line}: ${describePreview(previewText(fields, form), context.io.err)}`);
-  if (lines.length > maxPreviews) shown.push(`${lines.length - maxPreviews} more: see them with --dry-run.\n`);
-  await confirm(`post ${lines.length} comments by ${signers} to ${origin}`, context, shown.join('\n'));
-}
 
 /** Posts a comment unless the service has it already. Errors: those that also stop the comments after it. */
 async function postLine(

@@ -11,18 +11,20 @@ import type { Signer } from '../../keys/signer.ts';
 import { confirmReplace, mayAsk } from '../../lib/output/confirm.ts';
 import { inSlices, type Result } from '../../lib/output/view.ts';
 import type { PageInput } from '../../pages/serve.ts';
-import { showPreviews, warnOfText } from './preview.ts';
 import {
   type CommentInput,
+  describePreview,
   type FormInput,
   missingComment,
+  previewText,
   readComment,
   readCommentFile,
   readSignedFile,
   readTextForm,
   type SignedComment,
-} from './read-comment.ts';
-import { sign as view } from './view.ts';
+  warnOfText,
+} from './comment-text.ts';
+import { preview as previewView, sign as view } from './view.ts';
 import type { WalletSigning } from './wallet-page.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
@@ -59,6 +61,20 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
     signed.length === 1 ? ['the signed comment', '--signed'] : [`${signed.length} signed comments`, '--file'];
   context.note(`Wrote ${what} to ${out}. To post: sotra comment post ${shellLine(flagWords(flag, out))}`);
   return { kind: 'none' };
+}
+
+/** The texts to be signed: readable text, or rows if a format is asked for. */
+export function showPreviews(
+  lines: Signing['lines'],
+  form: TextForm,
+  { options: { format, jq }, io }: Context,
+  isMany: boolean,
+): Result {
+  const previews = lines.map(({ fields }) => previewText(fields, form));
+  if (jq === undefined && (format === undefined || format === 'table'))
+    return { kind: 'text', text: previews.map((each) => describePreview(each, io.out)).join('\n') };
+  if (!isMany) return { kind: 'answer', answer: previews[0], view: previewView };
+  return { kind: 'items', batches: inSlices(previews), view: previewView };
 }
 
 interface VerifyInput extends CommentInput, FormInput {

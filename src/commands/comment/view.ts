@@ -7,7 +7,7 @@ import type { Verdict } from '../../api/verify-signature.ts';
 import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../lib/output/format.ts';
 import type { Column, View } from '../../lib/output/view.ts';
-import type { SignedComment } from './read-comment.ts';
+import type { SignedComment } from './comment-text.ts';
 
 const commentColumns: readonly Column<Comment>[] = [
   column.text('uid', 'Comment', 'uid of the comment (UUID)'),

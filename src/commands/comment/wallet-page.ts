@@ -24,8 +24,7 @@ import type { Io } from '../../lib/io.ts';
 import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
 import { type PageInput, servePage, showAddress, type WebApp } from '../../pages/serve.ts';
 import type { ShownCommand, WalletFacts, WalletState } from '../../pages/wallet.ts';
-import { previewText } from './preview.ts';
-import type { CommentLine } from './read-comment.ts';
+import { type CommentLine, previewText } from './comment-text.ts';
 import { nameDestination } from './send-comment.ts';
 
 /** The comments that the user signs on the page. */

@@ -10,7 +10,7 @@ import { formatAnswer } from '../../mcp/answer.ts';
 import { defaultRows, shownParams, type Tool } from '../../mcp/tools.ts';
 import { listWebhooks } from '../../upload/make-webhook.ts';
 import { findSecret, listUploads } from '../../upload/state.ts';
-import { type CommentInput, readComment, readTextForm } from '../comment/read-comment.ts';
+import { type CommentInput, readComment, readTextForm } from '../comment/comment-text.ts';
 import { eventsParams } from '../webhook/params.ts';
 
 /** The stored key that signs, and the file with its password. */

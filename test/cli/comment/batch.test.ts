@@ -48,7 +48,7 @@ test('a batch gives one result a line, goes on after a refusal, and does not pos
   const file = writeLines(folder, [
     lineOf(swaps.good, 'one'),
     lineOf(swaps.small, 'too small'),
-    { chain: 'base', tx: swaps.second, token: degen, text: 'short names' },
+    lineOf(swaps.second, 'two'),
   ]);
   const post = ['--sandbox', 'comment', 'post', '--file', file, '--key-file', keys.evm, '--format', 'ndjson'];
   const first = await run(post, { env });
@@ -56,13 +56,13 @@ test('a batch gives one result a line, goes on after a refusal, and does not pos
   expect(rows(first.out)).toMatchObject([
     { line: 1, result: 'posted', uid: expect.any(String), commentText: 'one' },
     { line: 2, result: 'refused', reason: expect.stringContaining('less than 10') },
-    { line: 3, result: 'posted', commentText: 'short names' },
+    { line: 3, result: 'posted', commentText: 'two' },
   ]);
   expect(JSON.parse(first.err).error).toMatchObject({ code: 'partial', message: '1 of 3 comments were refused' });
   // The same comments in another file and order are still the same comments.
   const again = writeLines(temporaryFolder(), [
     lineOf(swaps.third, 'new'),
-    lineOf(swaps.second, 'short names'),
+    lineOf(swaps.second, 'two'),
     lineOf(swaps.good, 'one'),
   ]);
   const second = await run(

@@ -13,7 +13,7 @@ const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--t
 const env = { EVM: evmTrader.key, SOL: JSON.stringify(solanaTrader.keypair) };
 const byEvm = ['--key-env', 'EVM'];
 const bySolana = ['--key-env', 'SOL'];
-const onBase = { chain: 'base', tx: swaps.good, token: degen, text: 'gm' };
+const onBase = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
 
 const sign = (words: readonly string[], options: RunOptions = {}) =>
   run(['comment', 'sign', ...words], { ...options, env: { ...env, ...options.env } });
@@ -48,7 +48,7 @@ test('a dry run prints text, or the object if JSON or a part of it is asked for,
 });
 
 test('a dry run of many comments shows each and signs none', async () => {
-  const comments = [onBase, { ...onBase, tx: swaps.second, text: 'gn' }];
+  const comments = [onBase, { ...onBase, transactionHash: swaps.second, commentText: 'gn' }];
   const [file, out] = [linesOf(...comments), join(temporaryFolder(), 'signed.ndjson')];
   const dry = ['--file', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
   const shown = await sign(dry);
@@ -64,7 +64,7 @@ test('a dry run of many comments shows each and signs none', async () => {
 test('signing warns of odd comments, with the line if there are several', async () => {
   const one = await sign([...base.map((word) => (word === 'gm' ? ' gm' : word)), ...byEvm, '--json']);
   expect([one.code, one.err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
-  const file = linesOf(onBase, { ...onBase, tx: swaps.second, text: 'gm ' });
+  const file = linesOf(onBase, { ...onBase, transactionHash: swaps.second, commentText: 'gm ' });
   const many = await sign(['--file', file, ...name, ...byEvm]);
   expect([many.code, many.err]).toEqual([0, 'warning: line 2: the comment begins or ends with a space\n']);
 });
@@ -112,7 +112,7 @@ test('signed comments go into a file of mode 0600 that is replaced, and the comm
   expect(readFileSync(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(readFileSync(out, 'utf8')), null, 2)}\n`);
   const single = await sign(['--file', linesOf(onBase), ...name, ...byEvm, '--out', out, '--yes']);
   expect(single.err).toBe(one.err);
-  const file = linesOf(onBase, { ...onBase, tx: swaps.second });
+  const file = linesOf(onBase, { ...onBase, transactionHash: swaps.second });
   const many = await sign(['--file', file, ...name, ...byEvm, '--out', out, '--yes']);
   expect([many.out, many.err]).toEqual([
     '',

@@ -85,8 +85,7 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of invi
     '  6  Comment: | a<U+202E>b<U+000D>',
     '  7           | <U+200B>c e\u0301',
     '  8           |',
-    'Comment: 11 of 9999 characters (UTF-16 units, as the service counts), 16 bytes',
-    'SHA-256 of the whole text: 763994131f1191c3019848f201f2102b9bebc099d2aa34be0a705c7ff9b96b6a',
+    'Comment: 11 of 9999 characters',
     'warning: the comment has Windows line endings (CR LF), which are signed unchanged',
     'warning: the comment ends with a newline, which is signed too',
     'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
@@ -142,7 +141,7 @@ test('the signed text is shown with its codes everywhere: result, batch, and a s
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
   const asked = await run(['comment', 'post', '--file', file], { answers: ['n'], env, tty: 120 });
   expect(asked.code).toBe(2);
-  expect(asked.err).toContain('Line 1: Text to be signed (five-line, 6 lines):\n  1  Example Swap Comment:\n');
+  expect(asked.err).toContain('Text to be signed (five-line, 6 lines):\n  1  Example Swap Comment:\n');
   expect(asked.err).toContain('  5  Comment: | gm<U+3164>\n  6           | Txn Hash: 0xdead\n');
   const dry = await run(['comment', 'post', '--file', file, '--dry-run'], { env, tty: 200 });
   expect(dry.out).toContain('  5  Comment: | gm<U+3164>\n  6           | Txn Hash: 0xdead\n');
@@ -165,7 +164,7 @@ test('a signed file whose fields hold lines of their own is refused', async () =
   ]) {
     writeFileSync(file, JSON.stringify({ ...signed, [field as string]: value }));
     const { code, err } = await run(['comment', 'post', '--signed', file, '--sandbox']);
-    expect([code, err]).toEqual([12, expect.stringContaining(`its ${field}`)]);
+    expect([code, err]).toEqual([12, expect.stringContaining(String(field))]);
   }
 });
 

@@ -1,15 +1,14 @@
-import { createECDH, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { type Hex, hashMessage, keccak256 } from 'viem';
+import type { Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../../src/api/address.ts';
 import { checksumAddress } from '../../../src/api/checksum.ts';
 import { ed25519Problem, recoverAddress, verifySignature } from '../../../src/api/verify-signature.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
-import { fc } from '../../support/draw.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { size, some } from '../../support/size.ts';
+import { some } from '../../support/size.ts';
 import { degen, evmTrader, recode, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
 const data = 'test/data';
@@ -113,29 +112,6 @@ function vectorKey(all: readonly SolanaVector[], address: string): string {
   return all.find((vector) => vector.address === address)?.publicKeyHex ?? '';
 }
 
-const keyBytes = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((key) => {
-  const number = BigInt(`0x${Buffer.from(key).toString('hex')}`);
-  return number > 0n && number < order;
-});
-const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 200 });
-
-const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-
-test("an EVM signature of ours is one of the key by Node's OpenSSL, and one made with OpenSSL recovers to the key", async () => {
-  await fc.assert(
-    fc.asyncProperty(keyBytes, keyBytes, text, async (key, nonce, message) => {
-      const signer = await makeSigner('evm', key);
-      const digest = hashMessage(message, 'bytes');
-      const signature = Buffer.from((await signer.sign(message)).slice(2), 'hex');
-      expect(isSignedBy(key, digest, signature)).toBe(true);
-      expect(signer.address).toBe(checksumAddress(keccak256(publicKey(key)).slice(-40)));
-      const other = signDigest(digest, key, nonce);
-      expect(await recoverAddress(message, `0x${hexOf(other)}`)).toEqual({ ok: true, address: signer.address });
-    }),
-    { numRuns: size(10, 40) },
-  );
-});
-
 test('a signature changed anywhere is never taken for the same signer', async () => {
   const signer = await makeSigner('evm', Buffer.from(evmTrader.key.slice(2), 'hex'));
   const good = Buffer.from((await signer.sign('gm')).slice(2), 'hex');
@@ -210,43 +186,3 @@ test('comment sign and comment verify agree, for both kinds of key and every cha
     expect(wrongLayout.code).toBe(12);
   }
 });
-
-/** Order of secp256k1. Source: SEC 2, section 2.4.1. */
-const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-
-const numberOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-const bytesOf = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
-
-function inverse(value: bigint): bigint {
-  let [result, square] = [1n, value % order];
-  for (let left = order - 2n; left > 0n; left >>= 1n) {
-    if (left & 1n) result = (result * square) % order;
-    square = (square * square) % order;
-  }
-  return result;
-}
-
-/** The point of a key on secp256k1, by Node's OpenSSL: 64 bytes. */
-function publicKey(key: Uint8Array): Buffer {
-  const curve = createECDH('secp256k1');
-  curve.setPrivateKey(key);
-  return curve.getPublicKey().subarray(1);
-}
-
-/** A signature over a digest (65 bytes, s in the lower half), made of the definition of ECDSA and a point of OpenSSL. */
-function signDigest(digest: Uint8Array, key: Uint8Array, nonce: Uint8Array): Buffer {
-  const point = publicKey(nonce);
-  const r = numberOf(point.subarray(0, 32)) % order;
-  const s = (inverse(numberOf(nonce)) * (numberOf(digest) + r * numberOf(key))) % order;
-  const odd = (point[63] ?? 0) & 1;
-  const isHigh = s > order / 2n;
-  return Buffer.concat([bytesOf(r), bytesOf(isHigh ? order - s : s), Buffer.from([27 + (isHigh ? 1 - odd : odd)])]);
-}
-
-/** Whether 65 bytes are the signature of a key over a digest: R is the point that the definition of ECDSA gives. */
-function isSignedBy(key: Uint8Array, digest: Uint8Array, signature: Uint8Array): boolean {
-  const [r, s] = [numberOf(signature.subarray(0, 32)), numberOf(signature.subarray(32, 64))];
-  const nonce = ((numberOf(digest) + r * numberOf(key)) * inverse(s)) % order;
-  const point = publicKey(bytesOf(nonce));
-  return numberOf(point.subarray(0, 32)) % order === r && 27 + ((point[63] ?? 0) & 1) === signature[64];
-}

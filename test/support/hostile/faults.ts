@@ -107,7 +107,12 @@ const lines = (count: number, of: (index: number) => string) =>
 const addresses = lines(2500, (index) => `ext:user_${index}`);
 const entries = lines(2500, (index) => `{"addressOrUid":"ext:user_${index}","targets":["${wallet}"]}`);
 const comments = lines(3, (index) =>
-  JSON.stringify({ chain: 'base', tx: Object.values(swaps)[index], token: degen, text: `gm ${index}` }),
+  JSON.stringify({
+    chain: 'base',
+    transactionHash: Object.values(swaps)[index],
+    tokenAddress: degen,
+    commentText: `gm ${index}`,
+  }),
 );
 
 /** One of each kind: polling, pages, one request of any form, an upload, a batch, comments, a check. */

@@ -1,10 +1,9 @@
 import { textProblem } from '../../api/address.ts';
 import type { Chain } from '../../api/chain.ts';
-import { commentTextKind } from '../../api/comment.ts';
 import { chainKind, layouts } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { checkValue, choice, type Kind, text } from '../../api/kind.ts';
-import { showUnseen } from '../../api/safe-text.ts';
+import { formatCodePoint, showUnseen, unseenIn } from '../../api/safe-text.ts';
 import {
   commentProblem,
   fieldProblem,
@@ -21,6 +20,8 @@ import { inputError, missingInputs, orUndefined, SotraError, usageError } from '
 import { isPrivateKey } from '../../keys/private-key.ts';
 import { openBytes, readText } from '../../lib/files/source.ts';
 import { openTextFile, readLines } from '../../lib/files/text-file.ts';
+import type { Sink } from '../../lib/io.ts';
+import { breakText } from '../../lib/output/text-width.ts';
 
 export interface CommentInput {
   chain?: Chain | undefined;
@@ -37,13 +38,14 @@ export interface FormInput {
 
 /** The comment from the options, checked for its chain. Errors: `usage` naming the option, before a key is asked for; `local-file`. */
 export async function readComment(input: CommentInput, context: Context): Promise<TextFields> {
-  const { chain, transactionHash, tokenAddress } = input;
-  const text = input.commentText ?? input.textFile;
+  const { chain, transactionHash, tokenAddress, textFile } = input;
+  const text = input.commentText ?? textFile;
   if (chain === undefined || transactionHash === undefined || tokenAddress === undefined || text === undefined)
     throw missingComment(input);
-  const fields = { chain, transactionHash, tokenAddress, commentText: input.commentText ?? '' };
+  const commentText = textFile === undefined ? text : await readTextFile(textFile, context);
+  const fields = { chain, transactionHash, tokenAddress, commentText };
   const wrong = fieldProblem(fields);
-  if (wrong === undefined) return { ...fields, commentText: await readCommentText(input, context) };
+  if (wrong === undefined) return fields;
   const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}`;
   throw inputError((name) => ({ message: `${name(wrong.field)}${shown}: ${wrong.problem}` }));
 }
@@ -65,16 +67,15 @@ export function missingComment(
   );
 }
 
-async function readCommentText({ commentText, textFile }: CommentInput, { io }: Context): Promise<string> {
-  if (textFile === undefined) return commentText ?? '';
-  const text = await readText(textFile, io);
+async function readTextFile(file: string, { io }: Context): Promise<string> {
+  const text = await readText(file, io);
   const isLengthRight = text.length >= 1 && text.length <= maxCommentCharacters;
   const problem = isPrivateKey(text)
     ? 'holds a private key, and a comment is public'
     : (textProblem(text) ??
       (isLengthRight ? undefined : `has ${text.length} characters, must be 1 to ${maxCommentCharacters}`));
   if (problem === undefined) return text;
-  throw usageError(`--text-file ${textFile}: ${problem}`);
+  throw usageError(`--text-file ${file}: ${problem}`);
 }
 
 /** From the options, else from the context. Errors: `usage` without a service name: with a wrong one the signature is never accepted. */
@@ -105,15 +106,15 @@ const maxProblemsShown = 5;
 /** The comments of an NDJSON file, all checked, signatures too. Errors: `usage` naming the bad lines before any key is asked for. */
 export async function readCommentFile(file: string, { io }: Context): Promise<CommentLine[]> {
   const problems: { line: number; problem: string }[] = [];
-  const firstLines = new Map<string, number>();
   const found: CommentLine[] = [];
   for await (const lines of readLines(await openTextFile(openBytes(file, io)))) {
     if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
     for (const { number: line, text } of lines) {
-      const read = await readCommentLine(text);
-      const problem = 'problem' in read ? read.problem : repeatProblem(read, line, firstLines);
+      const value = tryParseJson(text);
+      const isSigned = isObject(value) && typeof value['signature'] === 'string';
+      const problem = isSigned ? await signedProblem(value) : commentLineProblem(value);
       if (problem !== undefined) problems.push({ line, problem });
-      if (!('problem' in read)) found.push({ line, ...read });
+      else found.push({ line, fields: value as TextFields, signed: isSigned ? (value as never) : undefined });
     }
   }
   const name = file === '-' ? 'stdin' : file;
@@ -127,39 +128,6 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
   }
   if (found.length === 0) throw usageError(`${name} holds no comments`);
   return found;
-}
-
-/** A comment, signed or not. */
-async function readCommentLine(json: string): Promise<Omit<CommentLine, 'line'> | { problem: string }> {
-  const value = withFullNames(tryParseJson(json));
-  const isSigned = isObject(value) && typeof value['signature'] === 'string';
-  const wrong = findWrongField(isSigned ? signedKinds : fieldKinds, value);
-  if (wrong !== undefined) return { problem: wrong };
-  const fields = value as TextFields;
-  const signed = isSigned ? (value as unknown as SignedComment) : undefined;
-  const problem = commentProblem(fields) ?? (signed && (await signedProblem(signed)));
-  return problem === undefined ? { fields, signed } : { problem };
-}
-
-/** A comment that may name its fields like the options: `tx`, `token` and `text`. */
-function withFullNames(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const { tx, token, text: commentText, ...rest } = value;
-  return { transactionHash: tx, tokenAddress: token, commentText, ...rest };
-}
-
-/** A trade takes one comment, so a second one in the same file is a mistake. */
-function repeatProblem(
-  { fields, signed }: Omit<CommentLine, 'line'>,
-  line: number,
-  firstLines: Map<string, number>,
-): string | undefined {
-  const { chain, transactionHash, tokenAddress } = fields;
-  const key = JSON.stringify([chain, transactionHash, tokenAddress, signed?.signerAddress.toLowerCase()]);
-  const first = firstLines.get(key);
-  if (first !== undefined) return `is on the same trade as line ${first}: a trade takes one comment`;
-  firstLines.set(key, line);
-  return undefined;
 }
 
 /** The output of `comment sign`: the text, the fields that it was made from, and the signature. */
@@ -181,13 +149,12 @@ const signedKinds: Readonly<Record<keyof SignedComment, Kind>> = {
   layout: choice(layouts),
   serviceName: text(),
   ...fieldKinds,
-  commentText: commentTextKind,
   signature: text(),
   signerAddress: text(),
 };
 
 /** Which field of a JSON value is missing or wrong; `undefined` if none is. */
-function findWrongField(kinds: Readonly<Record<string, Kind>>, value: unknown): string | undefined {
+function fieldsProblem(kinds: Readonly<Record<string, Kind>>, value: unknown): string | undefined {
   if (!isObject(value)) return 'is not a JSON object';
   for (const [field, kind] of Object.entries(kinds)) {
     if (value[field] === undefined) return `${field} is missing`;
@@ -197,10 +164,15 @@ function findWrongField(kinds: Readonly<Record<string, Kind>>, value: unknown): 
   return undefined;
 }
 
-/** Why a signed comment must not be sent: its text does not match its fields, or its signature is not valid. */
-export async function signedProblem(signed: SignedComment): Promise<string | undefined> {
-  const wrong = fieldProblem(signed);
-  if (wrong !== undefined) return `its ${wrong.field} is wrong: ${wrong.problem}`;
+function commentLineProblem(value: unknown): string | undefined {
+  return fieldsProblem(fieldKinds, value) ?? commentProblem(value as TextFields);
+}
+
+/** Why a JSON value must not be sent as a signed comment: its text does not match its fields, or its signature is not valid. */
+async function signedProblem(value: unknown): Promise<string | undefined> {
+  const wrong = fieldsProblem(signedKinds, value) ?? commentProblem(value as TextFields);
+  if (wrong !== undefined) return wrong;
+  const signed = value as SignedComment;
   if (!isServiceName(signed.serviceName)) return 'its serviceName must be one line of visible characters';
   if (signed.message !== signedText(signed, signed)) return 'its message does not match its fields';
   if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
@@ -218,12 +190,88 @@ export function checkForm(name: string, signed: SignedComment, { serviceName, la
   );
 }
 
-/** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
+/** The signed comment in a file that `comment sign --out` wrote, not yet verified. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
-  const text = await readText(file, io);
+  const value = tryParseJson(await readText(file, io));
+  const wrong = fieldsProblem(signedKinds, value);
+  if (wrong === undefined) return value as SignedComment;
   const name = file === '-' ? 'stdin' : file;
-  const value = tryParseJson(text);
-  const wrong = findWrongField(signedKinds, value);
-  if (wrong === undefined) return value as unknown as SignedComment;
   throw usageError(`${name}: ${wrong}`, `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`);
+}
+
+/** Errors: `verification` for a signed comment that must not be sent. */
+export async function checkSigned(signed: SignedComment, file: string): Promise<void> {
+  const problem = await signedProblem(signed);
+  if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
+}
+
+/** A text to be signed, with warnings about its comment. */
+export interface Preview extends TextFields, TextForm {
+  message: string;
+  characters: number;
+  warnings: string[];
+}
+
+export function previewText(fields: TextFields, form: TextForm): Preview {
+  const { chain, tokenAddress, transactionHash, commentText } = fields;
+  const { layout, serviceName } = form;
+  const message = signedText(fields, form);
+  const [characters, warnings] = [commentText.length, textWarnings(commentText)];
+  const text = { message, layout, serviceName, chain, tokenAddress, transactionHash, commentText };
+  return { ...text, characters, warnings };
+}
+
+/** Warns about invisible characters and other surprises in a comment. */
+export function warnOfText(commentText: string, { warn }: Pick<Context, 'warn'>, before = ''): void {
+  for (const warning of textWarnings(commentText)) warn(before + warning);
+}
+
+const maxCodesShown = 5;
+
+function textWarnings(text: string): string[] {
+  const found: string[] = [];
+  if (/\r\n/.test(text)) found.push('the comment has Windows line endings (CR LF), which are signed unchanged');
+  if (/\n$/.test(text)) found.push('the comment ends with a newline, which is signed too');
+  else if (/\s$|^\s/u.test(text)) found.push('the comment begins or ends with a space');
+  if (text.normalize('NFC') !== text)
+    found.push('the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature');
+  // Line feeds are shown as lines, and Windows line ends have a warning of their own.
+  const hidden = unseenIn(text.replaceAll(/\r?\n/g, ' '));
+  if (hidden.length > 0) {
+    const codes = [...new Set(hidden)].map(formatCodePoint);
+    const rest = codes.length > maxCodesShown ? ` and ${codes.length - maxCodesShown} more` : '';
+    found.push(`the comment has invisible characters: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`);
+  }
+  if (/\p{Bidi_Control}/u.test(text))
+    found.push('the comment has bidirectional controls, which can show the text in another order');
+  return found;
+}
+
+/** For people: lines with numbers, the comment behind a bar so that no line of it looks like a field, invisible characters as codes. */
+export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, 'isTTY' | 'width'>): string {
+  const { message, layout, characters, warnings, commentText } = preview;
+  const lines = message.split('\n');
+  const comment = commentText.split('\n');
+  const fields = lines.slice(0, lines.length - comment.length);
+  const digits = String(lines.length).length;
+  const numbered = (index: number, text: string) => `  ${String(index + 1).padStart(digits)}  ${text}`;
+  const label = 'Comment: ';
+  const blank = ' '.repeat(digits + label.length + 4);
+  const room = isTTY ? Math.max(20, width - blank.length - 2) : Number.POSITIVE_INFINITY;
+  const shownComment = comment.flatMap((line, index) => {
+    const [first = '', ...rest] = breakText(showUnseen(line), room);
+    const before = index === 0 ? label : ' '.repeat(label.length);
+    return [
+      numbered(fields.length + index, before + (first === '' ? '|' : `| ${first}`)),
+      ...rest.map((part) => `${blank}| ${part}`),
+    ];
+  });
+  return [
+    `Text to be signed (${layout}, ${lines.length} lines):`,
+    ...fields.map((line, index) => numbered(index, line === '' ? '(empty line)' : showUnseen(line))),
+    ...shownComment,
+    `Comment: ${characters} of ${maxCommentCharacters} characters`,
+    ...warnings.map((warning) => `warning: ${warning}`),
+    '',
+  ].join('\n');
 }
