@@ -173,7 +173,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     io,
     say: messages.say,
     stream: messages.release,
-    run: async (command, handler) => (await import('./commands/run-command.ts')).runCommand(command, handler),
+    run: async (command, action) => (await import('./commands/run-command.ts')).runCommand(command, action),
     exitCode: 0,
   };
   try {

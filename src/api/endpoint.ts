@@ -5,11 +5,11 @@ import { checkValue, type Kind, type Problem } from './kind.ts';
 export type Source = 'spec' | 'public' | 'assumed';
 
 /** `document` is the whole body; `local` is never sent. */
-export type InputPlace = 'path' | 'query' | 'body' | 'document' | 'local';
+export type ParamLocation = 'path' | 'query' | 'body' | 'document' | 'local';
 
 /** One input of an endpoint or a command; `Value` is its type in TypeScript. */
 export interface Param<Value = unknown> {
-  place: InputPlace;
+  location: ParamLocation;
   kind: Kind<Value>;
   source: Source;
   help: string;
@@ -114,16 +114,16 @@ export function defineEndpoint<const Id extends string, P extends Params, Answer
   return { ...definition, source: definition.source ?? 'spec' } as never;
 }
 
-type ParamOptions = Omit<Param, 'place' | 'kind' | 'help' | 'source'> & { source?: Source };
+type ParamOptions = Omit<Param, 'location' | 'kind' | 'help' | 'source'> & { source?: Source };
 
-function param(place: InputPlace) {
+function param(location: ParamLocation) {
   return <V>(kind: Kind<V>, help: string, more: ParamOptions = {}): Param<V> => ({
-    place,
+    location,
     kind,
     help,
     ...more,
     source: more.source ?? 'spec',
-    ...(place === 'path' ? { positional: true } : {}),
+    ...(location === 'path' ? { positional: true } : {}),
   });
 }
 
@@ -139,9 +139,9 @@ export const asDocument = param('document');
 export const local = param('local');
 
 /** What is wrong with the value of a parameter; `undefined` if nothing is. */
-export function checkParam({ place, kind }: Param, value: unknown): Problem | undefined {
+export function checkParam({ location, kind }: Param, value: unknown): Problem | undefined {
   const problem = checkValue(kind, value);
-  if (problem !== undefined || place !== 'path' || value === undefined || isPathSegment(value)) return problem;
+  if (problem !== undefined || location !== 'path' || value === undefined || isPathSegment(value)) return problem;
   return { value, message: segmentRule };
 }
 
@@ -211,17 +211,17 @@ function checkCollisions(endpoint: NamedParams, wire: WireNames, label: string):
   for (const [key, param] of Object.entries(endpoint.params)) {
     if (!isSent(param)) continue;
     const name = wireName(endpoint, key, param, wire);
-    const place = `${param.place} ${name}`;
-    const other = taken.get(place);
+    const sentAs = `${param.location} ${name}`;
+    const other = taken.get(sentAs);
     if (other !== undefined)
       throw usageError(
         `${label}: ${endpoint.id} would send ${other} and ${key} under one name, ${name}`,
         `Give one of them another name, or name the endpoint: ${endpoint.id}.${key}.`,
       );
-    taken.set(place, key);
+    taken.set(sentAs, key);
   }
 }
 
-function isSent({ place }: Param): boolean {
-  return place === 'query' || place === 'body';
+function isSent({ location }: Param): boolean {
+  return location === 'query' || location === 'body';
 }

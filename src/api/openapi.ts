@@ -112,8 +112,8 @@ const refusals: readonly Refusal[] = [
   { status: 'default', name: 'OtherError', description: 'any other error', source: 'spec', applies: always },
 ];
 
-function inBody({ place }: Param): boolean {
-  return place === 'body' || place === 'document';
+function inBody({ location }: Param): boolean {
+  return location === 'body' || location === 'document';
 }
 
 function readNoun({ id }: Endpoint): string {
@@ -126,7 +126,7 @@ async function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: S
   const sample: Json = endpoint.sample ?? {};
   const texts = [description, deprecated === undefined ? undefined : `Deprecated: ${deprecated}.`];
   const parameters = Object.entries(params)
-    .filter(([, param]) => param.place === 'path' || param.place === 'query')
+    .filter(([, param]) => param.location === 'path' || param.location === 'query')
     .map(([key, param]) => parameter(wireName(endpoint, key, param, wire), key, param, sample[key]));
   return {
     operationId: id,
@@ -151,11 +151,11 @@ async function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: S
 }
 
 function parameter(name: string, key: string, param: Param, sample: unknown): Json {
-  const isPath = param.place === 'path';
+  const isPath = param.location === 'path';
   const { type, optional } = param.kind;
   return {
     name: isPath ? key : name,
-    in: param.place,
+    in: param.location,
     required: isPath || !optional ? true : undefined,
     description: writeParamHelp(param),
     schema: paramSchema(param),
@@ -167,13 +167,13 @@ function parameter(name: string, key: string, param: Param, sample: unknown): Js
 
 function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json): Json | undefined {
   const entries = Object.entries(endpoint.params);
-  const [key, document] = entries.find(([, { place }]) => place === 'document') ?? [];
+  const [key, document] = entries.find(([, { location }]) => location === 'document') ?? [];
   if (key !== undefined && document !== undefined) {
     const content = jsonContent(toJsonSchema(document.kind), sample[key]);
     return { required: true, description: writeParamHelp(document), content, ...marks(document) };
   }
   const fields = entries
-    .filter(([, { place }]) => place === 'body')
+    .filter(([, { location }]) => location === 'body')
     .map(([field, param]) => ({ name: wireName(endpoint, field, param, wire), param, sample: sample[field] }));
   if (fields.length === 0) return undefined;
   const required = fields.filter(({ param }) => !param.kind.optional).map(({ name }) => name);

@@ -43,12 +43,12 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
     const name = wireName(endpoint, key, param, overrides);
     const wrong = findBadText(value);
     if (wrong !== undefined) throw usageError(describeProblem(name, wrong));
-    if (param.place === 'path' && !isPathSegment(value))
+    if (param.location === 'path' && !isPathSegment(value))
       throw usageError(`<${param.flag ?? key}> ${JSON.stringify(value)}: ${segmentRule}`);
-    if (param.place === 'path') path = path.replace(`{${key}}`, () => encodeURIComponent(String(value)));
-    else if (param.place === 'query') for (const item of [value].flat()) query.append(name, String(item));
-    else if (param.place === 'body') fields[name] = value;
-    else if (param.place === 'document') document = value;
+    if (param.location === 'path') path = path.replace(`{${key}}`, () => encodeURIComponent(String(value)));
+    else if (param.location === 'query') for (const item of [value].flat()) query.append(name, String(item));
+    else if (param.location === 'body') fields[name] = value;
+    else if (param.location === 'document') document = value;
   }
   const search = query.toString().replaceAll('+', '%20');
   const body = document ?? (hasBody(endpoint) ? fields : undefined);
@@ -93,7 +93,7 @@ function unknownField(id: string, name: string, known: readonly string[]) {
 }
 
 function hasBody(endpoint: AnyEndpoint): boolean {
-  return Object.values(endpoint.params).some((param) => param.place === 'body');
+  return Object.values(endpoint.params).some((param) => param.location === 'body');
 }
 
 export interface RequestParts {
@@ -118,7 +118,7 @@ export function decodeRequest(
   const input: Record<string, unknown> = {};
   const read = new Set<string>();
   for (const [key, param] of Object.entries(endpoint.params)) {
-    if (param.place === 'local') continue;
+    if (param.location === 'local') continue;
     const raw = readRaw(key, param, wireName(endpoint, key, param, overrides), incoming);
     if (raw.problem !== undefined) return { ok: false, problem: raw.problem };
     read.add(raw.name);
@@ -131,7 +131,7 @@ export function decodeRequest(
     if (other !== undefined) return { ok: false, problem: unknownChoice(name, other, param, known) };
     const kept = keepFirst(param.kind, value);
     // Repeating a value in a query does not count it twice.
-    if (kept !== undefined) input[key] = param.place === 'query' && Array.isArray(kept) ? [...new Set(kept)] : kept;
+    if (kept !== undefined) input[key] = param.location === 'query' && Array.isArray(kept) ? [...new Set(kept)] : kept;
   }
   const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
   const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));
@@ -166,10 +166,10 @@ interface Raw {
 
 function readRaw(key: string, param: Param, name: string, incoming: RequestParts): Raw {
   const { body, query } = incoming;
-  if (param.place === 'path') return { name, value: incoming.path[key] };
-  if (param.place === 'document') return { name, value: body };
+  if (param.location === 'path') return { name, value: incoming.path[key] };
+  if (param.location === 'document') return { name, value: body };
   const names = [name, ...(param.aliases ?? [])];
-  if (param.place === 'body') {
+  if (param.location === 'body') {
     const fields = isObject(body) ? body : undefined;
     const used = names.find((candidate) => fields !== undefined && Object.hasOwn(fields, candidate));
     if (used !== undefined) return { name: used, value: fields?.[used] };

@@ -54,7 +54,7 @@ export function findIgnored(named: readonly string[], call: MatchedCall | undefi
   const decoded = decodeRequest(endpoint, parts, wire, ['all']);
   const names = new Set([...named, ...(decoded.ok ? decoded.ignored : [])]);
   const known = Object.entries(endpoint.params)
-    .filter(([, { place }]) => place === 'query' || place === 'body')
+    .filter(([, { location }]) => location === 'query' || location === 'body')
     .map(([key, param]) => wireName(endpoint, key, param, wire));
   return [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
 }

@@ -79,9 +79,9 @@ function makeForm({ entry: { request }, baseUrl, wire, keys }: Exchange): Reques
   const { endpoint, parts } = matched ?? {};
   const params = Object.entries(endpoint?.params ?? {});
   const fields = params.flatMap(([key, param]): RequestField[] => {
-    const { place, help, kind, aliases = [] } = param;
-    if (endpoint === undefined || (place !== 'path' && place !== 'query')) return [];
-    const own = place === 'path' ? key : wireName(endpoint, key, param, wire);
+    const { location, help, kind, aliases = [] } = param;
+    if (endpoint === undefined || (location !== 'path' && location !== 'query')) return [];
+    const own = location === 'path' ? key : wireName(endpoint, key, param, wire);
     const name = aliases.find((other) => searchParams.has(other)) ?? own;
     const isList = kind.type === 'list';
     const item = itemOf(kind);
@@ -91,8 +91,10 @@ function makeForm({ entry: { request }, baseUrl, wire, keys }: Exchange): Reques
         : isList || item.type !== 'choice' || item.open
           ? []
           : item.choices.map(String);
-    const value = place === 'path' ? (parts?.path[key] ?? '') : searchParams.getAll(name).join(',');
-    return [{ place, name, help, must: describeKind(kind), value, isList, isRequired: !kind.optional, choices }];
+    const value = location === 'path' ? (parts?.path[key] ?? '') : searchParams.getAll(name).join(',');
+    return [
+      { place: location, name, help, must: describeKind(kind), value, isList, isRequired: !kind.optional, choices },
+    ];
   });
   const known = fields.map(({ name }) => name);
   const others = [...new Set(searchParams.keys())].filter((name) => !known.includes(name));
@@ -108,7 +110,7 @@ function makeForm({ entry: { request }, baseUrl, wire, keys }: Exchange): Reques
       choices: [],
     }),
   );
-  const takesBody = params.some(([, { place }]) => place === 'body' || place === 'document');
+  const takesBody = params.some(([, { location }]) => location === 'body' || location === 'document');
   return {
     kind: 'request',
     method,

@@ -13,8 +13,8 @@ export const endpointTable: readonly TableRow[] = endpoints.map(({ id, method, p
   return { id, method, path, params: Object.fromEntries(rows), ...(keyless && { keyless }), ...(paging && { paging }) };
 });
 
-function describeParam({ place, wire, source, kind }: Param) {
+function describeParam({ location, wire, source, kind }: Param) {
   const { type, optional } = kind;
   const sent = type === 'list' ? { type, keepFirst: kind.keepFirst } : {};
-  return { place, source, kind: { ...sent, optional }, ...(wire && { wire }) };
+  return { location, source, kind: { ...sent, optional }, ...(wire && { wire }) };
 }

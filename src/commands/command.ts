@@ -17,8 +17,8 @@ export interface Session {
   say: (line: string) => void;
   /** From now on lines are written as they come, also with `--json`. */
   stream: () => void;
-  /** Reads the input of a command, runs its handler and prints the result. */
-  run: (command: Command, handler: Handler<Params>) => Promise<void>;
+  /** Reads the input of a command, runs its action and prints the result. */
+  run: (command: Command, action: Action<Params>) => Promise<void>;
   /** Of the command that ran. */
   exitCode: number;
 }
@@ -26,7 +26,7 @@ export interface Session {
 /** The endpoint of a command, as help and messages name it. */
 type EndpointLine = Pick<Endpoint, 'id' | 'method' | 'path' | 'source'> & { deprecated?: string | undefined };
 
-export type Handler<P extends Params> = (input: InputOf<P>, context: Context) => Promise<Result>;
+export type Action<P extends Params> = (input: InputOf<P>, context: Context) => Promise<Result>;
 
 /** Commander's error about a command line; `mistakes.ts` adds the line to type. */
 export class RefusedLine extends Error {
@@ -139,7 +139,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return view === undefined || view.columns.length === 0 ? this.shares('jq') : this.shares('columns', 'jq');
   }
 
-  /** Asks before the handler runs: `change` is what cannot be undone, such as `delete webhook 2f1d`. */
+  /** Asks before the action runs: `change` is what cannot be undone, such as `delete webhook 2f1d`. */
   confirms(change: (input: InputOf<P>) => string | undefined): this {
     this.question = change as (input: never) => string | undefined;
     return this;
@@ -151,9 +151,9 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return this;
   }
 
-  /** Sets the action: it reads the input, calls `handler` and prints its result. */
-  run(handler: Handler<P>): this {
-    return this.action(() => this.session.run(this as unknown as Command, handler as Handler<Params>));
+  /** Sets the action: it reads the input, calls `action` and prints its result. cli.ts loads run-command.ts for it, so that help does not. */
+  run(action: Action<P>): this {
+    return this.action(() => this.session.run(this as unknown as Command, action as Action<Params>));
   }
 
   /** What was typed for the parameters, by their keys. */

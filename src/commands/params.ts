@@ -47,7 +47,7 @@ export function createOptions(key: string, param: Param): Option[] {
       new ParamOption(`${flags} <${nameValue(key, param)}>`, key, param).makeOptionMandatory(!param.kind.optional),
     ];
   const negated = new ParamOption(flag.replace('--', '--no-'), key, param).hideHelp();
-  return [new ParamOption(flags, key, param), ...(param.place === 'local' ? [] : [negated])];
+  return [new ParamOption(flags, key, param), ...(param.location === 'local' ? [] : [negated])];
 }
 
 /** A parser of an option that takes one value. Errors: `usage` if it is given twice with different values, one of which would be ignored. */

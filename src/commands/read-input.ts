@@ -145,7 +145,7 @@ export function listChoices({ kind }: Pick<Param, 'kind'>): readonly string[] {
 
 /** The interface document does not list every chain: another is passed through unchanged. */
 function warnOfUnknown(label: string, param: Param, value: unknown, warn: (text: string) => void): void {
-  if (param.place === 'local') return;
+  if (param.location === 'local') return;
   const choices = listChoices(param);
   for (const unknown of unknownChoices(param.kind, value)) {
     const near = nearest(unknown, choices);

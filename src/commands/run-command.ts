@@ -18,13 +18,13 @@ import { ClosedPipe } from '../lib/io.ts';
 import type { JqFilter } from '../lib/output/json.ts';
 import { checkColumns, printResult } from '../lib/output/print.ts';
 import { type AnyView, onEachBatch, type Result } from '../lib/output/view.ts';
-import type { Command, Handler } from './command.ts';
+import type { Action, Command } from './command.ts';
 import { readOptions } from './options.ts';
 import { labelOf } from './params.ts';
 import { readInput } from './read-input.ts';
 
-/** Runs the handler of a command and prints its result; its exit code is left in the session. Errors: those of the handler; `usage`. */
-export async function runCommand(command: Command, handler: Handler<Params>): Promise<void> {
+/** Runs the action of a command and prints its result; its exit code is left in the session. Errors: those of the action; `usage`. */
+export async function runCommand(command: Command, action: Action<Params>): Promise<void> {
   const { session } = command;
   const { io, argv, say, stream } = session;
   const options = readOptions(command.readShared());
@@ -40,7 +40,7 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
   try {
     if (options.jq !== undefined) filter = await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
     const input = await readTypedInput(command, context);
-    const result = stopSpinner(withView(await handler(input as never, context), command), context);
+    const result = stopSpinner(withView(await action(input as never, context), command), context);
     const printing = { io, options, note: context.note, pause, filter, hideSecrets };
     session.exitCode = await printResult(result, input, printing);
     failed = options.preview ? undefined : describeOutcome(result, session.exitCode);
@@ -74,7 +74,7 @@ async function readTypedInput(command: Command, context: Context): Promise<Recor
   return input;
 }
 
-/** An answer is shown as its command says, unless the handler chose another view. */
+/** An answer is shown as its command says, unless the action chose another view. */
 function withView(result: Result, { view }: Command): Result {
   return result.kind === 'answer' && view !== undefined ? { view, ...result } : result;
 }

@@ -113,7 +113,7 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
     const service = await answering({});
     const parts = outlines.flatMap((outline) =>
       outline.fields
-        .filter(({ positional, place }) => positional && place !== 'local')
+        .filter(({ positional, location }) => positional && location !== 'local')
         .map((field) => ({ outline, field })),
     );
     expect(parts.length).toBeGreaterThan(15);

@@ -77,7 +77,7 @@ test('ids and routes are unique, and every endpoint has a summary, a view and a 
 test('every name in a path is one path parameter, and the other way round', () => {
   for (const { path, params } of all) {
     const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
-    const declared = Object.entries(params).flatMap(([key, param]) => (param.place === 'path' ? [key] : []));
+    const declared = Object.entries(params).flatMap(([key, param]) => (param.location === 'path' ? [key] : []));
     expect(named.sort()).toEqual(declared.sort());
   }
 });
@@ -157,18 +157,19 @@ const now = Date.UTC(2026, 10, 20);
 
 /** Whether a row sends a parameter, by the name that the endpoint has for it. */
 function sends({ path, body }: Witness, key: string, { params }: Endpoint): boolean {
-  const { place, wire = key } = params[key] as Endpoint['params'][string];
+  const { location, wire = key } = params[key] as Endpoint['params'][string];
   const { searchParams } = new URL(path, 'http://service.test');
-  if (place === 'query') return searchParams.has(wire);
-  if (place === 'body') return Object.hasOwn(body ?? {}, wire);
-  return place === 'path' || body !== undefined;
+  if (location === 'query') return searchParams.has(wire);
+  if (location === 'body') return Object.hasOwn(body ?? {}, wire);
+  return location === 'path' || body !== undefined;
 }
 
 test('every parameter of every endpoint has a row', () => {
   const absent = endpoints.flatMap((endpoint: Endpoint) =>
     Object.entries(endpoint.params)
       .filter(
-        ([key, { place }]) => place !== 'local' && !witnesses[endpoint.id]?.some((row) => sends(row, key, endpoint)),
+        ([key, { location }]) =>
+          location !== 'local' && !witnesses[endpoint.id]?.some((row) => sends(row, key, endpoint)),
       )
       .map(([key]) => `${endpoint.id}.${key}`),
   );
