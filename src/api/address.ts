@@ -41,7 +41,7 @@ export function tokenProblem(chain: string, text: string): string | undefined {
   if (isEvmAddress(text)) return undefined;
   if (chain === 'hyperliquid')
     return /^[!-~]{1,64}$/.test(text) ? undefined : 'a token on hyperliquid is a coin such as ETH, or an address';
-  const other = isSolanaAddress(text) ? 'that is a mint of solana; ' : '';
+  const other = isSolanaAddress(text) ? 'that is a Solana mint; ' : '';
   return `${other}a token on ${chain} is 0x and 40 hex digits`;
 }
 

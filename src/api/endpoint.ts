@@ -150,7 +150,7 @@ export function isPathSegment(value: unknown): boolean {
   return value !== '' && !hasDots(String(value));
 }
 
-export const segmentRule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
+export const segmentRule = 'must be one part of a path: not empty, not . or .., and without them between slashes';
 
 /** Whether `.` or `..` is a whole part between slashes, also percent-encoded or with white space that URL parsers drop. */
 export function hasDots(path: string): boolean {
@@ -194,13 +194,13 @@ export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[
     const known = [...new Set(inScope.flatMap(renamableParams).map((open) => open.key))];
     if (known.includes(key)) continue;
     const problem = inScope.some(({ params }) => Object.hasOwn(params, key))
-      ? 'this name is given by the interface document (or never sent) and cannot change'
+      ? 'this name comes from the interface document (or is never sent) and cannot be changed'
       : `no parameter of ${scope === '*' ? 'any endpoint' : scope} is called ${key}`;
     throw usageError(
       `${label} ${entry}: ${problem}`,
       known.length === 0
-        ? `${scope} has no names that can change.`
-        : `Names that can change here: ${known.join(', ')}.`,
+        ? `${scope} has no names that can be changed.`
+        : `Names that can be changed here: ${known.join(', ')}.`,
     );
   }
   for (const endpoint of endpoints) checkCollisions(endpoint, wire, label);

@@ -98,7 +98,7 @@ export function transactionProblem(chain: string, text: string): string | undefi
 function describeForm(text: string): string {
   if (isOrderId(text)) return 'that is an order id, which only hyperliquid has';
   if (isEvmHash(text)) return 'that is the hash of an EVM transaction';
-  if (isSolanaHash(text)) return 'that is a transaction of solana';
+  if (isSolanaHash(text)) return 'that is a Solana transaction';
   if (isEvmAddress(text) || isSolanaAddress(text)) return 'that is an address, not a transaction';
   if (/^\s|\s$/.test(text)) return 'it begins or ends with a space or line end';
   return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is not a transaction hash';

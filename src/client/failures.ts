@@ -158,7 +158,7 @@ const maxExplanation = 500;
 const maxRead = 100_000;
 
 function describeAnswer({ text, headers, bodyError }: HttpResponse, config: StatusConfig): string {
-  if (bodyError !== undefined) return `no explanation that can be read: ${bodyError.message}`;
+  if (bodyError !== undefined) return `the explanation cannot be read: ${bodyError.message}`;
   if (text.trim() === '') return 'no explanation given';
   const said = readServiceError(text);
   const page = said === undefined ? config.hints?.describePage({ headers, text }) : undefined;

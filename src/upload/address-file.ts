@@ -182,7 +182,7 @@ export function readAddress(
 }
 
 function readExternal(text: string): string | { reason: string } {
-  if (text.length === 'ext:'.length) return { reason: 'ext: without an id behind it' };
+  if (text.length === 'ext:'.length) return { reason: 'ext: without an id' };
   if (text.length > maxExternalId) return { reason: `ext: id longer than ${maxExternalId} characters` };
   if (/[\u0000-\u001f\u007f]/.test(text)) return { reason: 'ext: id with a control character' };
   const problem = textProblem(text);
@@ -195,8 +195,7 @@ function reasonFor(text: string): string {
   if (text.startsWith('0x')) return hexReason(text.slice(2));
   if (/^[0-9a-fA-F]{40}$/.test(text)) return '0x is missing in front of the 40 hex digits';
   if (/^[0-9a-fA-F]{64}$/.test(text)) return 'wrong length: 64 hex digits are a transaction hash or a private key';
-  if (/^[^\s.]+(\.[^\s.]+)+$/.test(text) && /\.(eth|sol|xyz|lens|fc)$/i.test(text))
-    return 'a name: give the address behind it';
+  if (/^[^\s.]+(\.[^\s.]+)+$/.test(text) && /\.(eth|sol|xyz|lens|fc)$/i.test(text)) return 'a name: give its address';
   return base58Reason(text);
 }
 

@@ -95,7 +95,7 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
     const { message, hint } = toSotraError(cause);
     throw new SotraError(
       'partial',
-      `webhook ${uid} had to be deleted first, and the new one is not made yet: ${message}`,
+      `webhook ${uid} had to be deleted first, and the new one is not registered yet: ${message}`,
       { hint: hint === undefined ? continuing : `${continuing} ${hint}`, cause },
     );
   }
@@ -114,7 +114,7 @@ async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made
     const lost = upload.state.posting;
     if (lost !== null) {
       const why = failure?.message ?? 'an earlier run ended before the answer';
-      progress.step(`looking in the list for 10 s whether the webhook was made: ${why}`);
+      progress.step(`checking the list for 10 s for the webhook: ${why}`);
       const found = await findMade(run, lost.before);
       if (found !== undefined) return found;
     } else {
@@ -145,7 +145,7 @@ async function post(
 ): Promise<Made> {
   const { data } = await client.call(endpoints.register, input, { retries });
   if (typeof data?.uid !== 'string')
-    throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
+    throw new SotraError('contract', 'the service registered a webhook and did not return its uid', {
       hint: 'sotra webhook list shows it.',
     });
   // An answer that does not fit the contract may lack it.
@@ -178,8 +178,8 @@ export function callSafely<P extends Params, Answer>(
 export async function listWebhooks(context: Context): Promise<WebhookList> {
   const { data } = await callSafely(context, endpoints.list, {});
   if (Array.isArray(data)) return data;
-  throw new SotraError('contract', 'the service answered with something else than a list of webhooks', {
-    hint: 'See it as it came: sotra request GET /v1/webhooks/feed',
+  throw new SotraError('contract', 'the service answered with something other than a list of webhooks', {
+    hint: 'See the raw answer: sotra request GET /v1/webhooks/feed',
   });
 }
 
@@ -198,12 +198,16 @@ async function findMade({ upload, input, context }: UploadRun, before: readonly 
     if (found === undefined) continue;
     const { uid, destinationUrl } = found;
     if (other !== undefined)
-      throw new SotraError('conflict', `${uid} and ${other.uid} were both made for this destination meanwhile`, {
-        hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
-      });
+      throw new SotraError(
+        'conflict',
+        `${uid} and ${other.uid} were both registered for this destination in the meantime`,
+        {
+          hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
+        },
+      );
     const secret = findSecret(uid, [upload], webhooks);
     if (secret !== undefined) return { uid, destinationUrl, secret, isFound: true };
-    throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
+    throw new SotraError('partial', `webhook ${uid} was registered, but its secret was in an answer that was lost`, {
       hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
       details: { uid },
     });

@@ -83,12 +83,12 @@ function describeSync(result: SyncResult): string {
   const { notRemovable, replaced, rejected, gapMs } = result;
   const bad = rejected === 0 ? '' : ` Skipped ${counted(rejected, 'bad line')}.`;
   const gap =
-    gapMs === null ? '' : ` The old one was deleted first: there was none for ${(gapMs / 1000).toFixed(1)} s.`;
+    gapMs === null ? '' : ` The old one was deleted first: for ${(gapMs / 1000).toFixed(1)} s there was no webhook.`;
   const [are, them] = notRemovable === 1 ? ['is', 'it'] : ['are', 'them'];
   const stays =
     notRemovable === 0 || replaced !== null
       ? ''
-      : ` ${counted(notRemovable, 'address')} of it ${are} not in the file; the service cannot remove ${them}: see --replace.`;
+      : ` ${counted(notRemovable, 'address')} of this webhook ${are} not in the file; the service cannot remove ${them}: see --replace.`;
   return `${describeChange(result)}${bad}${gap}${stays}`;
 }
 

@@ -135,7 +135,7 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
 test.each([
   [
     'webhook delete .. --yes',
-    '<uid> ..: must be one part of a path: neither empty nor . or .., nor with them between slashes',
+    '<uid> ..: must be one part of a path: not empty, not . or .., and without them between slashes',
   ],
   ['webhook validate %2e%2e', '<uid> %2e%2e: must be one part of a path'],
   ['position get .', '<id> .: must be one part of a path'],

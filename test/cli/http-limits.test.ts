@@ -65,7 +65,7 @@ test('an error whose body never ends or breaks off keeps its status', async () =
   });
   const { code, err } = await run('leaderboard list --json', { env: service.env });
   expect([code, service.requests.length]).toEqual([5, 1]);
-  expect(JSON.parse(err).error.message).toContain('no explanation that can be read');
+  expect(JSON.parse(err).error.message).toContain('the explanation cannot be read');
   const large = await stub((_, response) => response.writeHead(409).end('x'.repeat(2000)));
   const refused = await run('leaderboard list --json', { env: large.env, maxAnswerBytes: 1024 });
   expect(refused.code).toBe(6);

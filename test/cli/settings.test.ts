@@ -96,7 +96,7 @@ const refused: readonly [argv: string[], message: string][] = [
   ],
   [
     ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"leaderboard.sections.limit":"n"}'],
-    '--wire leaderboard.sections.limit: this name is given by the interface document (or never sent) and cannot change',
+    '--wire leaderboard.sections.limit: this name comes from the interface document (or is never sent) and cannot be changed',
   ],
   [
     ['set', 'own', '--base-url', 'https://a.example.com', '--wire', '{"*.limit":"a&b=c"}'],

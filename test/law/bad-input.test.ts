@@ -39,7 +39,7 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   ['token positions zora 0x12 open', '<contract> 0x12: a token on zora is 0x and 40 hex digits'],
   [
     `token positions base ${mint} open`,
-    `<contract> ${mint}: that is a mint of solana; a token on base is 0x and 40 hex digits`,
+    `<contract> ${mint}: that is a Solana mint; a token on base is 0x and 40 hex digits`,
   ],
   [
     `token comments solana ${wallet}`,

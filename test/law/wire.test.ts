@@ -81,7 +81,7 @@ test('the OpenAPI document of a context has its names', async () => {
 
 const form =
   'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.';
-const fixed = 'this name is given by the interface document (or never sent) and cannot change';
+const fixed = 'this name comes from the interface document (or is never sent) and cannot be changed';
 const refused: readonly [entry: string, name: string, message: string, hint?: string][] = [
   ['leaderboard.list.limit', '', ' leaderboard.list.limit: "" is not a name (letters, digits, and . _ - [ ])'],
   ['leaderboard.list.limit', 'a b', ' leaderboard.list.limit: "a b" is not a name (letters, digits, and . _ - [ ])'],
@@ -91,11 +91,11 @@ const refused: readonly [entry: string, name: string, message: string, hint?: st
     'leaderboard.list.limt',
     'n',
     ' leaderboard.list.limt: no parameter of leaderboard.list is called limt',
-    'Names that can change here: limit, timeframe, viewerAddresses.',
+    'Names that can be changed here: limit, timeframe, viewerAddresses.',
   ],
   ['*.limt', 'n', ' *.limt: no parameter of any endpoint is called limt'],
   ['leaderboard.list.chains', 'n', ` leaderboard.list.chains: ${fixed}`],
-  ['follow.bulk.entries', 'n', ` follow.bulk.entries: ${fixed}`, 'follow.bulk has no names that can change.'],
+  ['follow.bulk.entries', 'n', ` follow.bulk.entries: ${fixed}`, 'follow.bulk has no names that can be changed.'],
   [
     'leaderboard.list.limit',
     'timeframe',

@@ -76,7 +76,7 @@ function registration(toldOnce: boolean): Work {
     check: (folder, { code, err }) => {
       expect(hooks).toHaveLength(1);
       // A command that was killed before the answer came has lost what the service does not tell again.
-      if (toldOnce && code === 10) return expect(err).toContain('its secret was in an answer that got lost');
+      if (toldOnce && code === 10) return expect(err).toContain('its secret was in an answer that was lost');
       expect([code, holds('w-0'), secretIn(folder)]).toEqual([0, addresses.toSorted(), 'whsec_0\n']);
     },
   };

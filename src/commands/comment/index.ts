@@ -14,7 +14,7 @@ import * as views from './view.ts';
 
 export function addComment(comment: Command): void {
   const description =
-    'On a terminal it shows the text and asks first. If the response is lost, it looks the comment up and never posts twice; --file resumes where it stopped.';
+    'On a terminal it shows the text and asks first. If the answer is lost, it looks for the comment and never posts twice; --file resumes where it stopped.';
   describeEndpoint(comment, 'post', endpoints.post, `${description}\n${keyWays}`)
     .params({
       comment: textArgument,

@@ -21,7 +21,7 @@ type McpInput = InputOf<typeof params>;
 export function addMcp(mcp: Command): void {
   mcp
     .description(
-      'Serves on stdin and stdout until stdin ends; an MCP client starts it. The tools only read unless you allow more.\n' +
+      'An MCP client starts it; it serves on stdin and stdout until stdin ends. The tools only read unless you allow more.\n' +
         'A private key signs only a text that the user has confirmed in the client; webhook secrets are never shown. --dry-run lists the tools.',
     )
     .params(params)

@@ -154,7 +154,7 @@ export const replayed = listView<ReplayRow>(
     column.text('error', 'Error', 'what went wrong', { cut: true }),
   ],
   {
-    empty: 'No stored event is that recent.',
+    empty: 'No event was stored since then.',
   },
 );
 

@@ -45,7 +45,7 @@ export function startDeliverer({ db, now, sleep, warn = () => undefined, answerM
       else warn(`${what} (${error}): sent again up to ${retries} times`);
     },
     onError: (error) => {
-      if (!isReported) warn(`deliveries stop for now: ${readMessage(error)}`);
+      if (!isReported) warn(`deliveries are paused: ${readMessage(error)}`);
       isReported = true;
     },
   });

@@ -51,7 +51,7 @@ function chooseReader(file: string, { chain, preset, map, moreChains }: ReadOpti
 async function* readDocument(file: TextFile, { splitItem, read }: RowReader): AsyncGenerator<ReadEvent[]> {
   if (splitItem === undefined)
     throw usageError(
-      `${file.name}: a JSON document is not a list of trades here`,
+      `${file.name}: a JSON array is not accepted here`,
       'Give one JSON object a line (NDJSON), or --preset hyperliquid-fills for recorded answers.',
     );
   for (const item of await readItems(file)) yield splitItem(item).flatMap(read);

@@ -81,7 +81,7 @@ function findSwap(
   const token = storedToken(call.db, chain, tokenAddress);
   const ofToken = [onChain, ...restOnChain].filter((trade) => trade.token === token);
   if (ofToken.length === 0)
-    throw new ServiceRefusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain.token}`);
+    throw new ServiceRefusal(400, `tokenAddress ${tokenAddress}: that trade is in ${onChain.token}`);
   const [own, ...restOwn] = ofToken.filter((trade) => trade.wallet === signerAddress);
   if (own === undefined)
     throw new ServiceRefusal(400, `signerAddress ${signerAddress}: that trade is not the signer's own`);

@@ -56,7 +56,7 @@ function readCursor(cursor: string): Place {
   const [, atMs, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const place = atMs === undefined || id === undefined ? undefined : { atMs: Number(atMs), id };
   if (place === undefined || writeCursor(place) !== cursor)
-    throw new ServiceRefusal(400, `cursor ${JSON.stringify(cursor)}: not one that this list gave`);
+    throw new ServiceRefusal(400, `cursor ${JSON.stringify(cursor)}: not a cursor of this list`);
   return place;
 }
 

@@ -71,7 +71,7 @@ test('each broken rule is refused by name, and nothing is stored', async () => {
     'error: chain ethereum: that trade is on base',
   );
   expect(await post([...swap(swaps.good, { token: evmTrader.address }), ...key])).toBe(
-    `error: tokenAddress ${evmTrader.address.toLowerCase()}: that trade is of ${degen}`,
+    `error: tokenAddress ${evmTrader.address.toLowerCase()}: that trade is in ${degen}`,
   );
   expect(await post([...swap(swaps.foreign), ...key])).toBe(
     `error: signerAddress ${evmTrader.address.toLowerCase()}: that trade is not the signer's own`,

@@ -156,7 +156,9 @@ test('--check exits 10 only where something would be sent, with --exact also for
   const { code, err } = await sotra(`${sync} --check`);
   const [, file = ''] = /are listed in @(.*)\n/.exec(err) ?? [];
   expect([code, err]).toEqual([0, expect.stringContaining('Nothing would be sent: webhook w-0 has all 5 addresses')]);
-  expect(err).toContain('25 addresses of it are not in the file; the service cannot remove them: see --replace.');
+  expect(err).toContain(
+    '25 addresses of this webhook are not in the file; the service cannot remove them: see --replace.',
+  );
   const listed = readFileSync(join(folder, file), 'utf8');
   expect(listed.trim().split('\n')).toHaveLength(25);
   expect((await sotra(`${sync} --check --exact`)).code).toBe(10);
@@ -478,7 +480,7 @@ test.each([400, 409, 422])(
     expect([code, err]).toEqual([
       0,
       expect.stringMatching(
-        /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: there was none for \d+\.\d s\.\n$/,
+        /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: for \d+\.\d s there was no webhook\.\n$/,
       ),
     ]);
     expect([hooks.length, holds('w-1'), read('hook.secret')]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
@@ -507,7 +509,7 @@ test('if the old webhook is deleted and the new one cannot be made, the error sa
   fault.answer = ({ method }, count) => (method === 'POST' && count > 2 ? [500, { error: 'broken' }] : undefined);
   const { code, err } = await sotra(`${sync} --replace --yes --retries 0`);
   expect([code, hooks.length]).toEqual([10, 0]);
-  expect(err).toContain('webhook w-0 had to be deleted first, and the new one is not made yet: broken');
+  expect(err).toContain('webhook w-0 had to be deleted first, and the new one is not registered yet: broken');
   fault.answer = () => undefined;
   // A plain sync finishes it too, unasked.
   expect((await sotra(sync)).err).toMatch(

@@ -171,7 +171,7 @@ test('after a lost POST one that is refused does not say that there is no webhoo
   expect([code, posts(), err]).toEqual([
     0,
     2,
-    'looking in the list for 10 s whether the webhook was made: an earlier run ended before the answer\n',
+    'checking the list for 10 s for the webhook: an earlier run ended before the answer\n',
   ]);
 });
 
@@ -180,14 +180,14 @@ const unclear: readonly [what: string, list: object[], code: number, message: Re
     'two webhooks',
     [made, { ...made, uid: 'other' }],
     6,
-    /and other were both made/,
+    /and other were both registered/,
     'Delete the one that is not yours with sotra webhook delete, then run this again.',
   ],
   ...[undefined, 'whsec_ab***', '…abcdefgh'].map((secret): (typeof unclear)[number] => [
     `one with the secret ${secret}`,
     [{ ...made, secret }],
     10,
-    /its secret was in an answer that got lost/,
+    /its secret was in an answer that was lost/,
     `The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
   ]),
 ];
@@ -210,7 +210,7 @@ test.each([[{}], [null]])(
       () => [200, answer],
     );
     const { code, err } = await sotra(`${register} @list`);
-    expect([code, err.includes('did not say its uid'), methods()]).toEqual([13, true, 'GET POST']);
+    expect([code, err.includes('did not return its uid'), methods()]).toEqual([13, true, 'GET POST']);
     service.answer = ({ method }) => [200, method === 'GET' ? [made] : { uid }];
     expect((await sotra(`${register} @list --json`)).out).toContain(uid);
     expect(methods()).not.toMatch(/POST.*POST/);

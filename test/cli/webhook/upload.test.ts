@@ -249,7 +249,7 @@ test('every bad line is named with its number and what is wrong, and nothing is 
   expect(err.split('\n').slice(0, 6)).toEqual([
     'warning: line 2: d8da6b…6045: 0x is missing in front of the 40 hex digits',
     'warning: line 3: 0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045: wrong EIP-55 checksum: a letter or digit is mistyped',
-    'warning: line 4: vitalik.eth: a name: give the address behind it',
+    'warning: line 4: vitalik.eth: a name: give its address',
     `warning: line 5: ${lowVitalik.slice(0, 41)}<U+200B>: not hexadecimal: <U+200B> at character 42`,
     'warning: line 7: (44 characters, not shown): not base58, nor 0x and 40 hex digits: <U+200B> at character 44',
     'error: @list: 5 lines are not addresses; nothing was sent',

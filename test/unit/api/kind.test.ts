@@ -172,7 +172,7 @@ const wrong: readonly [given: Record<string, unknown>, message: string][] = [
   [{ ...whole, limit: null }, 'limit null: must be a whole number from 1 to 250'],
   [
     { ...whole, id: '..' },
-    'id "..": must be one part of a path: neither empty nor . or .., nor with them between slashes',
+    'id "..": must be one part of a path: not empty, not . or .., and without them between slashes',
   ],
   [{ ...whole, chains: ['base', 'mars'] }, 'chains "mars": must be one of base, solana'],
   [{ ...whole, chains: 'base' }, 'chains "base": must be a list'],

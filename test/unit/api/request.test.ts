@@ -159,7 +159,7 @@ test('a body field that is allowed in the query is read from there if the body l
 });
 
 test.each(['.', '..', '', 'a/..'])('a path is not built with %j', (id) => {
-  const rule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
+  const rule = 'must be one part of a path: not empty, not . or .., and without them between slashes';
   expect(() => encodeRequest(get, { id, owner: 'b' })).toThrow(
     expect.objectContaining({ code: 'usage', message: `<id> ${JSON.stringify(id)}: ${rule}` }),
   );

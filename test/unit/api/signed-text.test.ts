@@ -32,7 +32,7 @@ const transactions: readonly [chain: Chain, transactionHash: string, problem: st
   ['solana', solanaHash, undefined],
   ['solana', least, undefined],
   ['base', '123', 'that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits'],
-  ['base', solanaHash, 'that is a transaction of solana; a transaction on base is 0x and 64 hex digits'],
+  ['base', solanaHash, 'that is a Solana transaction; a transaction on base is 0x and 64 hex digits'],
   ['base', degen, 'that is an address, not a transaction; a transaction on base is 0x and 64 hex digits'],
   ['base', `${hash} `, 'it begins or ends with a space or line end; a transaction on base is 0x and 64 hex digits'],
   ['base', `${hash}a`, 'it has 65 hex digits; a transaction on base is 0x and 64 hex digits'],
@@ -73,7 +73,7 @@ const tokens: readonly [chain: Chain, tokenAddress: string, problem: string | un
   ['hyperliquid', 'ETH ', 'a token on hyperliquid is a coin such as ETH, or an address'],
   ['hyperliquid', '', 'a token on hyperliquid is a coin such as ETH, or an address'],
   ['base', 'ETH', 'a token on base is 0x and 40 hex digits'],
-  ['base', mint, 'that is a mint of solana; a token on base is 0x and 40 hex digits'],
+  ['base', mint, 'that is a Solana mint; a token on base is 0x and 40 hex digits'],
   ['solana', mint, undefined],
   ['solana', degen, 'a token on solana is a mint: 32 bytes in base58 (43 or 44 letters)'],
 ];

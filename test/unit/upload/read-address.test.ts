@@ -33,7 +33,7 @@ test('a wrong checksum is refused, and taken where that is asked for', () => {
 
 const missing = '0x is missing in front of the 40 hex digits';
 const secret = 'wrong length: 64 hex digits are a transaction hash or a private key';
-const name = 'a name: give the address behind it';
+const name = 'a name: give its address';
 
 /** What a text that is neither hex nor base58 is refused for: its first wrong character. */
 const notBase58 = (sign: string, at: number) =>
@@ -90,7 +90,7 @@ const refused: readonly [text: string, reason: string][] = [
   ['19O', notBase58('O', 3)],
   ['HJNPkml', notBase58('l', 7)],
   ['\u{1F600}', notBase58('\u{1F600}', 1)],
-  ['ext:', 'ext: without an id behind it'],
+  ['ext:', 'ext: without an id'],
   [`ext:${'x'.repeat(1021)}`, 'ext: id longer than 1024 characters'],
   ['ext:a\u0000', 'ext: id with a control character'],
   ['ext:a\u001fb', 'ext: id with a control character'],

@@ -239,7 +239,7 @@ describe('NDJSON', () => {
   });
 
   test('a JSON document is only read by the preset for it', async () => {
-    await expect(read(`[${line({})}]`)).rejects.toThrow('a JSON document is not a list of trades here');
+    await expect(read(`[${line({})}]`)).rejects.toThrow('a JSON array is not accepted here');
     await expect(read('[{', { preset: 'hyperliquid-fills' })).rejects.toThrow(
       'file: starts with [ and is not a JSON array: Expected property',
     );
