@@ -98,7 +98,7 @@ test.each(refused)('refused: %s %j', async (argv, options, message) => {
   expect(JSON.parse(text())).toEqual(before);
 });
 
-test('after a change of the base URL to another origin the old key is refused, not sent, and good again when it comes back', async () => {
+test('a stored key is not sent after the base URL changes to another origin, and is used again when it changes back', async () => {
   const [own, other] = [await answering({ traders: [] }), await answering({ traders: [] })];
   const { env } = folder();
   await run(`auth login --context c --base-url ${own.url} --with-key --store file`, { env, stdin: key });

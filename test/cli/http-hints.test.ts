@@ -95,7 +95,7 @@ test('a failing request shows what the service answered', async () => {
 
 const done = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a":"b"}';
 
-test('answers before the answer are passed over', async () => {
+test('interim answers (1xx) are skipped', async () => {
   const before = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
   const service = await raw((socket) => socket.end(before + done));
   expect(await run('request GET /v1/x --jq .a', service)).toMatchObject({ code: 0, out: 'b\n' });

@@ -183,7 +183,7 @@ test('a GET follows five redirects on the same origin, the key with them; PUT, P
   expect(service.requests).toHaveLength(9);
 });
 
-test('a way in a circle ends, and so does one without an end', async () => {
+test('a redirect loop ends, and so does an endless chain', async () => {
   const ways = [() => '/v2/leaderboard', (count: number) => `/p${count % 3}`, (count: number) => `/p${count}`];
   for (const [turn, last, asked] of [
     [ways[0], '/v2/leaderboard', 1],
@@ -317,7 +317,7 @@ test('chunks of an upload go out at the rate, also if waiting takes longer than 
   expect(upload).toEqual({ code: 0, err: '', hours: [0, 1, 2, 3, 4], requests: 5 });
 });
 
-test('a request that is repeated takes its turn again', async () => {
+test('a retried request waits for its turn again', async () => {
   const repeated = await hoursOf('leaderboard list --rate 1/h --timeout 2m', (count) => ({
     status: count < 3 ? 503 : 200,
     body: { traders: [] },

@@ -181,7 +181,7 @@ test('control characters in strings do not reach the output', async () => {
   expect(out).toBe('ab\n["\\u007f"]\n');
 });
 
-test('of the numbers of a walk --jq keeps what a double holds', async () => {
+test('in a list of several pages, --jq keeps numbers that fit a double', async () => {
   const service = await answering('{"items":[{"id":9007199254740991},{"id":1.0}],"cursor":null}');
   const address = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
   for (const flags of [[], ['--format', 'ndjson']]) {

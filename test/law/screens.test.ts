@@ -43,7 +43,7 @@ test('no line is wider than the screen, from 40 columns to 300, and nothing brea
 
 const withoutSgr = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '');
 
-test('no meaning hangs on color: without its colors every screen reads as it does where there are none', async () => {
+test('color never carries meaning alone: without colors every screen has the same text', async () => {
   for (const argv of shown)
     for (const chart of [
       '',
@@ -61,7 +61,7 @@ test('no meaning hangs on color: without its colors every screen reads as it doe
     }
 });
 
-test('gains and losses carry their sign, and color as well where there is some', async () => {
+test('gains and losses have a sign, and a color if there are colors', async () => {
   const { out } = await show('--sandbox leaderboard list --limit 50', 140, { colors: true });
   expect(out).toMatch(/\u001b\[32m\+\$[\d,.]+/);
   expect(out).toMatch(/\u001b\[31m-\$[\d,.]+/);
@@ -109,7 +109,7 @@ test('--columns selects fields of JSON and NDJSON, the values as csv gives them'
   ]);
 });
 
-test('a walk, a record and an empty list keep to --columns too', async () => {
+test('pages, a record and an empty list obey --columns too', async () => {
   const options = { env: own() };
   const walk = await run('--sandbox profile followers ext:user_1 --all --columns address --json', options);
   for (const row of JSON.parse(walk.out)) expect(Object.keys(row)).toEqual(['address']);

@@ -17,7 +17,7 @@ function leaks(folder: string): string[] {
   );
 }
 
-test('nothing that is kept or shown beside an answer holds what is secret in addresses, headers and their names', async () => {
+test('nothing that is stored or shown with an answer contains the secrets of URLs and headers', async () => {
   const folder = temporaryFolder();
   const service = await stub(({ method, url }, response) => {
     const made = { uid: 'hook-1', destinationUrl: destination, secret: 'c2VjcmV0IG9mIGEgaG9vaw==' };

@@ -35,7 +35,7 @@ async function listenTo(fault: string) {
 
 const faults = some(allFaults, 8);
 
-test.each(faults)('webhook listen takes and stores every event, also where its target has %s', async (fault) => {
+test.each(faults)('webhook listen accepts and stores every event, even if its target has %s', async (fault) => {
   const { env, outcome, requests } = await listenTo(fault);
   expect(outcome.code).toBe(0);
   expect(requests.every((method) => method === 'POST')).toBe(true);
@@ -63,7 +63,7 @@ test('a silent target of a dozen webhooks gets the first event of each, and noth
 test.each([
   ['webhook replay one', 3, 10],
   ['webhook trigger copyswap --secret-file @/secret', 1, 9],
-])('%s tries %i times and ends with %i where a target does not take the event', async (line, tries, failed) => {
+])('%s tries %i times and exits with %i if a target does not accept the event', async (line, tries, failed) => {
   const { folder, env } = await listenTo('garbage');
   const cells = await Promise.all(
     faults.map(async (fault) => {

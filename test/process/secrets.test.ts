@@ -150,7 +150,7 @@ esac
 }
 
 test.runIf(process.platform === 'linux')(
-  'where the package of the keychain does not load, secret-tool keeps the key, which is in no argument',
+  'if the keychain package does not load, secret-tool stores the key, which is never an argument',
   () => {
     const tool = fakeSecretTool();
     const env = { PATH: `${tool}:${process.env['PATH']}`, SOTRA_API_KEY: 'another-key-wxyz' };

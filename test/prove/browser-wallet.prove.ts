@@ -127,7 +127,7 @@ test('a wallet of Solana that signs another text, or with another key, is refuse
   }
 });
 
-test('a page that is loaded anew goes on; of two, one signs and the other knows', async () => {
+test('a reloaded page continues; of two pages, one signs and both show it', async () => {
   const { tab, tabs, ended, ui } = await start({ hangs: true });
   await signOn(tab, 'Test Wallet');
   await tab.getByText('Confirm in your wallet').waitFor();
@@ -236,7 +236,7 @@ test('the page works from 360 to 1920 pixels, light and dark, by keyboard alone 
   expect((await ended).code).toBe(0);
 });
 
-test('what the service refuses is told on the page, and how to ask it without sotra', async () => {
+test('the page shows why the service refused, and a command that asks it without sotra', async () => {
   const { env } = await answering({ error: 'this trade has a comment' }, 409);
   const { ui, ended } = await startSigning(['comment', 'post', ...sign.slice(2)], { env });
   const { tab } = await openWallets(await openTabs(), ui, [evmWallet]);

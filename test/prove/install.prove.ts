@@ -329,7 +329,7 @@ test.each<[argv: string[], env: Record<string, string>, said: string]>([
   expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
 });
 
-test('a folder that cannot be written to is said before anything is asked for', async () => {
+test('a folder that cannot be written to is reported before anything is requested', async () => {
   const { env, paths } = await serveReleases({});
   const folders = home();
   const tools = toolsWith();

@@ -173,7 +173,7 @@ test('the lock file names no addresses, and holds integrity as SHA-512 where it 
 });
 
 test.runIf(process.platform === 'linux' && process.arch === 'x64' && process.getuid?.() === 0)(
-  'the executable runs where there is nothing else: no Node, no shell, and leaves no file but its data',
+  'the executable runs without Node or a shell, and leaves no file but its data',
   () => {
     execFileSync(process.execPath, ['scripts/executables.mjs', 'linux-x64', '--unpacked'], { stdio: 'pipe' });
     const [built = ''] = readdirSync('release').filter((name) => name.endsWith('-linux-x64'));

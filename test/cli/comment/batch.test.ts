@@ -109,7 +109,7 @@ test('an answer lost in the middle of a batch is looked up; the batch goes on, e
   expect(taken.map(({ uid }) => uid)).toEqual(['u-c0', 'u-c1', 'u-c2']);
 });
 
-test('a batch that broke off ends with 10 and is taken up again by the same command', async () => {
+test('an interrupted batch exits with 10, and the same command resumes it', async () => {
   const folder = temporaryFolder();
   const keys = writeKeys(folder);
   const { service, taken } = await takingComments(2, 'lose the request');

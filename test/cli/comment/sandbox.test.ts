@@ -45,7 +45,7 @@ test('a signed comment is posted, and is found by its transaction, by both partn
   expect(onToken.out).toContain(uid);
 });
 
-test('a Solana comment and one on a perp order are taken', async () => {
+test('a Solana comment and one on a perp order are accepted', async () => {
   const { env, keys } = await tradersWorld();
   const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
   const onSolana = await run(['--sandbox', 'comment', 'post', ...solana, '--key-file', keys.solana, '--json'], { env });

@@ -54,7 +54,7 @@ test('unicode, newlines and spaces of a comment go in byte for byte', async () =
   expect(fromFile.endsWith(`Comment: ${text}`)).toBe(true);
 });
 
-test('9999 UTF-16 units are taken and more refused, typed or in a file', async () => {
+test('9999 UTF-16 units are accepted and more refused, typed or in a file', async () => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--dry-run', '--json'];
   for (const [letter, most, units] of [
     ['a', 9999, 9999],

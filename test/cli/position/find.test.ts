@@ -77,7 +77,7 @@ test('a position is found by any moment from its first trade to its last, and an
   ]);
 });
 
-test('where one position closes and the next opens in the same second, the newest is the one found', async () => {
+test('if one position closes and the next opens in the same second, the newer one is found', async () => {
   const env = await worldOf([
     `2026-11-20T11:00:00Z base ${alice} ${gm} buy 10 20`,
     `2026-11-20T12:00:00Z base ${alice} ${gm} sell 10 30`,

@@ -28,7 +28,7 @@ test('followers come page by page, latest first, and --all walks every page once
   expect(some.err).toContain('There is more: stopped after 5 items (--max).');
 });
 
-test('of eleven viewers the last is not sent, with a warning', async () => {
+test('the last of eleven viewers is not sent, with a warning', async () => {
   const service = await answering({});
   const viewers = Array.from({ length: 11 }, (_, place) => wallet(place)).join(',');
   const { err } = await run(`profile get ${star} --viewer-addresses ${viewers}`, { env: service.env });

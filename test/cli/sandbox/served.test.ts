@@ -242,7 +242,7 @@ test('a webhook may begin without addresses', async () => {
   expect((await ask(service, 'POST', '/v1/webhooks/feed', { body })).status).toBe(200);
 });
 
-test('of eleven viewer addresses the last is not looked at', async () => {
+test('the last of eleven viewer addresses is ignored', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const viewers = [...Array(10).fill(cat), 'not an address'].map((each) => `viewerAddresses=${each}`);
   expect((await ask(service, 'GET', `/v1/addresses/${dog}/profile?${viewers.join('&')}`)).status).toBe(200);

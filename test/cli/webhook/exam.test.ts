@@ -93,7 +93,7 @@ test('webhook listen with a tolerance passes, and gets a warning for old deliver
   });
 });
 
-test('an endpoint that takes everything fails with exit 12, its table on stdout and each reason on stderr', async () => {
+test('an endpoint that accepts everything fails with exit 12, its table on stdout and each reason on stderr', async () => {
   const naive = await stub((_, response) => response.end());
   const report = join(temporaryFolder(), 'exam.xml');
   const { code, out, err } = await examine(`${naive.url}/hook`, `--junit ${report} --columns case,status,verdict`);
@@ -116,7 +116,7 @@ test('an endpoint that takes everything fails with exit 12, its table on stdout 
   expect(tags.find((tag) => tag.startsWith('system-out'))).toMatch(/^system-out warning: 200 in \d+ ms; expected 4xx/);
 });
 
-test('an endpoint that answers 500 takes nothing: what nobody signed is refused with a warning', async () => {
+test('an endpoint that answers 500 accepts nothing: an unsigned delivery that it refuses is a warning', async () => {
   const broken = await stub((_, response) => response.writeHead(500).end());
   const { code, out } = await examine(`${broken.url}/hook`, '--json');
   expect(code).toBe(12);
@@ -163,7 +163,7 @@ test('a report that exists is replaced only with a yes', async () => {
   expect(readFileSync(report, 'utf8')).toContain('<testsuite name="webhook exam"');
 });
 
-test('where nothing listens there is one error, also in the report', async () => {
+test('if nothing listens, there is one error, also in the report', async () => {
   const [port] = await freePorts(1);
   const report = join(temporaryFolder(), 'exam.xml');
   const { code, out, err } = await examine(`http://127.0.0.1:${port}/?a="<1>"&b=2`, `--junit ${report}`);
@@ -247,7 +247,7 @@ test('a webhook whose destination does not listen is named with the line that re
   expect(await run('webhook trigger new-feed-item --sandbox', { env })).toMatchObject({ code: 0, err: '' });
 });
 
-test('a listener that starts a moment after the event gets it', async () => {
+test('a listener that starts shortly after the event still gets it', async () => {
   const [env, [port = 0]] = [{ SOTRA_DATA_DIR: temporaryFolder() }, await freePorts(1)];
   const hook = `--url http://127.0.0.1:${port}/hook --wallet-addresses ext:a`;
   expect((await run(`--sandbox webhook register ${hook}`, { env })).code).toBe(0);

@@ -6,7 +6,7 @@ import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { until } from '../../support/until.ts';
 
-test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is taken and not shown again', async () => {
+test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is accepted and not shown again', async () => {
   const folder = temporaryFolder();
   const { url, stop } = await listen(folder, '--json');
   const body = bodyOf('one');
@@ -80,7 +80,7 @@ test('a tolerance refuses old signatures, a body of more than 5 MB is 413', asyn
   expect(await send(url, 'x'.repeat(5 * 1024 * 1024 + 1), signed('x')).catch(() => 413)).toBe(413);
 });
 
-test('bytes and headers are forwarded unchanged, again until they are taken, routes get their kind only', async () => {
+test('bytes and headers are forwarded unchanged, again until they are accepted; routes get only their kind', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response, count) => {
     response.statusCode = count % 3 === 1 ? 500 : 200;
@@ -105,7 +105,7 @@ test('bytes and headers are forwarded unchanged, again until they are taken, rou
   expect(comments.requests.map(({ body, url: path }) => [body, path])).toEqual([[bodies[2], '/comments']]);
 });
 
-test('--retries leaves a delivery behind that is not taken, on forwarding and on replay', async () => {
+test('--retries limits how often a delivery is sent that is not accepted, when forwarding and in replay', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.writeHead(503).end());
   const { url, stop, shown } = await listen(folder, `--forward-to ${target.url} --retries 1`);
@@ -296,7 +296,7 @@ test.each([
   'copyswap where address=0x12=http://127.0.0.1:3000',
   'copyswap where token=ext:1=http://127.0.0.1:3000',
   'copyswap where chain=base or chain=zora and x=http://127.0.0.1:3000',
-])('a route that is none is refused before anything starts: %s', async (route) => {
+])('an invalid route is refused before anything starts: %s', async (route) => {
   const { code, err } = await run(['webhook', 'forward', '--route', route]);
   expect([code, err]).toEqual([2, expect.stringContaining("'KIND where FIELD=VALUE and FIELD=VALUE=URL'")]);
 });
@@ -306,7 +306,7 @@ test('a route to what is no http address is refused without its password', async
   expect([code, err]).toEqual([2, expect.stringContaining('ftp://***@host/x: must be an http or https address')]);
 });
 
-test('a delivery that is older than repeats are known is refused, unless a tolerance takes it', async () => {
+test('a delivery older than --repeats-within is refused, unless --tolerance allows it', async () => {
   const now = Math.floor(Date.now() / 1000);
   const old = (days: number) => signed(bodyOf('old'), secret, now - days * 86_400);
   const usual = await listen(temporaryFolder());
@@ -319,7 +319,7 @@ test('a delivery that is older than repeats are known is refused, unless a toler
   expect(await send(shorter.url, bodyOf('old'), old(8))).toBe(200);
 });
 
-test('why no signature fits is on the line of the terminal; its sender is told less', async () => {
+test('the terminal says why no signature matches; the sender is told less', async () => {
   const { url, stop } = await listen(temporaryFolder());
   const body = bodyOf('one');
   const answer = await fetch(`${url}/hook`, { method: 'POST', body: `${body}\n`, headers: signed(body) });

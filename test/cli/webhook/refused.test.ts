@@ -72,7 +72,7 @@ test.each([
   expect(got.text.toLowerCase()).toContain('connection: close');
 });
 
-test('a sender who asks before it sends is told to go on', async () => {
+test('a sender that expects 100 Continue gets it', async () => {
   const { url } = await listen(temporaryFolder());
   const body = bodyOf('one');
   const signature = signed(body)['Daylight-Signature'] ?? '';

@@ -138,7 +138,7 @@ test('a file that is no place for a secret is refused before anything is sent; a
   expect((await sotra(`${argv} --check`)).code).toBe(10);
 });
 
-test('--check exits 10 only where something would be sent, with --exact also for what left the file, which is listed in full', async () => {
+test('--check exits with 10 only if something would be sent, with --exact also if addresses left the file, which are all listed', async () => {
   const { sotra, write, requests, folder } = kept();
   write('list', ids(30));
   const unknown = await sotra(`${sync} --check`);
@@ -233,7 +233,7 @@ test('a sync by uid and one by URL are of the same webhook', async () => {
   expect(sent).toEqual(['w-0 ext:0', 'w-0 ext:1', 'w-0 ext:2', 'w-0 ext:3']);
 });
 
-test('a sync that was interrupted goes on with what is missing, also where the file changed, and leaves no upload open', async () => {
+test('an interrupted sync sends what is missing, even if the file changed, and leaves no unfinished upload', async () => {
   const { sotra, write, holds, fault, sent } = kept();
   write('list', ids(3500));
   fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [400, { error: 'no' }] : undefined);
@@ -290,7 +290,7 @@ test('what webhook register left half-way is continued by sync', async () => {
   expect((await sotra(`${register} @list`)).err).toContain('Nothing was sent: webhook w-0 has all 2,500 addresses.');
 });
 
-test('a webhook that this machine did not make is sent all of the file; its secret is written where the service shows it', async () => {
+test('a webhook that this machine did not make is sent the whole file; its secret is written if the service shows it', async () => {
   const shown = kept();
   shown.hooks.push({ uid: 'w-9', destinationUrl: hook, secret: 'whsec_of-before' });
   shown.fault.answer = ({ method }) => (method === 'PUT' ? [200, {}] : undefined);
@@ -323,7 +323,7 @@ test('sync --secret-file writes the secret that an earlier registration kept, an
   expect(out + err).not.toContain('whsec_');
 });
 
-test('where a webhook was deleted elsewhere a new one is registered, and its secret is accepted beside the old one', async () => {
+test('if a webhook was deleted elsewhere, a new one is registered, and its secret is accepted beside the old one', async () => {
   const { sotra, write, hooks, read } = kept();
   write('list', ids(2));
   await sotra(sync);
@@ -554,7 +554,7 @@ test('a check changes nothing of an unfinished replacement, also if its webhook 
   expect([hooks.map((each) => each.uid), (await sotra('webhook list')).err]).toEqual([['w-0'], '']);
 });
 
-test('what a URL lets somebody in with is neither kept nor shown', async () => {
+test('credentials in a URL are neither stored nor shown', async () => {
   const { sotra, write, uploads, fault } = kept();
   write('list', ids(1500));
   fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);

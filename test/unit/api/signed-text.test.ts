@@ -227,7 +227,7 @@ const strict: readonly [what: string, publicKey: string, r: string, s: string, p
   ['neither is', basePoint, basePoint, one, notSigned],
 ];
 
-test.each(strict)('an ed25519 signature where %s is refused', (_, publicKey, r, s, problem) => {
+test.each(strict)('an ed25519 signature is refused if %s', (_, publicKey, r, s, problem) => {
   expect(ed25519Problem(Buffer.from('gm'), hex(r + s), hex(publicKey))).toBe(problem);
 });
 

@@ -252,7 +252,7 @@ const refused: readonly [what: string, content: string | Uint8Array, column: str
   ],
 ];
 
-test.each(refused)('a file that is none is refused: %s', async (_, content, column, message) => {
+test.each(refused)('an unusable file is refused: %s', async (_, content, column, message) => {
   await expect(read(content, column)).rejects.toMatchObject({ code: 'usage', message });
 });
 

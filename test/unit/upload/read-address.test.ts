@@ -24,7 +24,7 @@ test.each([
   expect(readAddress(text, strict)).toBe(address);
 });
 
-test('a wrong checksum is refused, and taken where that is asked for', () => {
+test('a wrong checksum is refused, unless it is allowed', () => {
   expect(readAddress(mistyped, strict)).toEqual({
     reason: 'wrong EIP-55 checksum: a letter or digit is mistyped',
   });

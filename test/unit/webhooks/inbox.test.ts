@@ -59,7 +59,7 @@ test('whatever names its headers have, a delivery is forwarded with them, and so
   expect(target.requests[2]?.headers).toMatchObject({ constructor: 'v', 'x-two': '1, 2' });
 });
 
-test('what cannot be sent is set aside with a warning, also after a restart, and what follows goes on', async () => {
+test('a delivery that cannot be sent is set aside with a warning, also after a restart, and the next ones are sent', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.end());
   const first = await listen(folder, `--forward-to ${target.url}`);
@@ -118,7 +118,7 @@ test('each forward is shown with its status, time and address, with --json on st
   expect((await quiet.stop()).err).toBe('');
 });
 
-test('an event without an id is stored beside one that is known, and once where the same bytes come again', async () => {
+test('an event without an id is stored beside a known one, and only once if the same bytes come again', async () => {
   const folder = temporaryFolder();
   const { url, stop } = await listen(folder, '--json');
   const known = '{"eventId":"known","eventType":"new-feed-item"}';

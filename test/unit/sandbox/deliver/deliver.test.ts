@@ -116,7 +116,7 @@ test('trigger --to signs with the secret of the webhook that has the address, al
   expect((await run(`webhook trigger new-feed-item --to ${target.url}/hook/`, { env })).code).toBe(0);
 });
 
-test('validate fails where the destination takes unsigned requests, and where it refuses signed ones, and says which', async () => {
+test('validate fails if the destination accepts unsigned requests or refuses signed ones, and says which', async () => {
   const { env, webhook } = await world();
   const lax = await run(`--sandbox webhook validate ${webhook.uid} --json`, { env });
   expect(lax.code).toBe(12);

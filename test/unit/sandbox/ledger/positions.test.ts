@@ -209,7 +209,7 @@ describe('worked by hand', () => {
     expect(perp).toMatchObject({ holdingsCostBasisUSD: 30, holdingReceivedCostBasisUSD: 0, receivedCostBasisUSD: 20 });
   });
 
-  test('a start that we can account for ourselves adds nothing', () => {
+  test('a start that equals the known holding adds nothing', () => {
     const { last } = run([buy(5, 50, { startAmount: 0 }), buy(5, 50, { startAmount: 5 })]);
     expect(last).toMatchObject({ unavailable: false, receivedMarginUsd: 0, boughtUsd: 100 });
     // Less than a dollar is rounding.
@@ -221,7 +221,7 @@ describe('worked by hand', () => {
     expect(near.last).toMatchObject({ unavailable: false, receivedMarginUsd: 0 });
   });
 
-  test('a start of more than we know of tells of tokens that came in unseen, at the price of the moment', () => {
+  test('a start above the known holding means unseen tokens came in, at the price of that moment', () => {
     const { last, effects } = run([
       buy(5, 50, { startAmount: 0, direction: 'long' }),
       sell(7, 140, { startAmount: 7, direction: 'long' }),
@@ -230,7 +230,7 @@ describe('worked by hand', () => {
     expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 50]);
   });
 
-  test('a start of less than we know of tells of tokens that left unseen, without a gain', () => {
+  test('a start below the known holding means tokens left unseen, without a gain', () => {
     const { last, effects } = run([
       buy(5, 50, { startAmount: 0, direction: 'long' }),
       sell(3, 60, { startAmount: 3, direction: 'long' }),
@@ -246,7 +246,7 @@ describe('worked by hand', () => {
     expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 30]);
   });
 
-  test('a start of nothing tells of an end that was not seen: the next position is whole', () => {
+  test('a start of zero means that an end was not seen: the next position is complete', () => {
     const { last } = run([
       buy(5, 50, { startAmount: 0, direction: 'long' }),
       buy(3, 60, { startAmount: 0, direction: 'long' }),
@@ -254,7 +254,7 @@ describe('worked by hand', () => {
     expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtUsd: 60, receivedMarginUsd: 0 });
   });
 
-  test('a start after a full exit tells of a position that began unseen', () => {
+  test('a start after a full exit means that a position began unseen', () => {
     const { positions } = run([buy(5, 50), sell(5, 50), sell(2, 20, { startAmount: 8 })]);
     expect(positions[0]).toMatchObject({ unavailable: false, exited: true, receivedMarginUsd: 0 });
     expect(positions[1]).toMatchObject({ ordinal: 2, unavailable: true, exited: false, receivedMarginUsd: 80 });

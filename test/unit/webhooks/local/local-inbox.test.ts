@@ -43,7 +43,7 @@ test('what waits for a target that nobody forwards to for a week is forgotten', 
   await expect.poll(() => inbox.waiting([target])).toBe(0);
 });
 
-test('what exceeds an age is removed, and never what waits', async () => {
+test('deliveries beyond an age are removed, but never those that wait', async () => {
   const folder = join(temporaryFolder(), 'store');
   const [startMs, nowMs] = [Date.UTC(2026, 6, 3), Date.UTC(2026, 6, 3, 10)];
   const deliveryOf = (eventId: string, atMs: number) => ({
