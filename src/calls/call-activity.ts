@@ -1,7 +1,6 @@
 import { tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { counted } from '../lib/output/format.ts';
 import {
   type ActivityDetail,
   type ActivityRow,
@@ -11,6 +10,7 @@ import {
   listKept,
   maxListed,
   type SendOutcome,
+  sentOutcome,
 } from '../pages/activity.ts';
 import type { LiveLog } from '../pages/live-log.ts';
 import type { LogEntry } from './entry.ts';
@@ -32,11 +32,10 @@ interface KeptCall {
   row: ActivityRow;
   command: string;
   pid: number;
-  attempt: number;
 }
 
 const lookEveryMs = 1000;
-const [callIdStart, commandIdStart] = ['req-', 'cmd-'];
+const idStart = 'req-';
 
 /** The calls of the history to the service in use, which may be sent again. The history is watched from the first list to `close`. */
 export function openCallActivity({ context, commandStart, openSender, live }: CallActivityOptions) {
@@ -61,9 +60,9 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
     }
     for (const call of calls) {
       if (call._sotra.baseUrl !== baseUrl) continue;
-      const { command, pid, attempt } = call._sotra;
+      const { command, pid } = call._sotra;
       const row = makeRow(call);
-      kept.set(row.id, { row, command, pid, attempt });
+      kept.set(row.id, { row, command, pid });
       dropOldest(kept, maxListed);
       if (watching !== undefined) live.add('row', row);
     }
@@ -74,22 +73,17 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
       if (!stop.signal.aborted) await look();
     }
   };
-  const find = (id: string): KeptCall => {
-    const found = kept.get(id.replace(commandIdStart, callIdStart));
+  const find = async (id: string): Promise<KeptCall & { entry: Awaited<ReturnType<typeof findCall>> }> => {
+    const found = kept.get(id);
     if (found === undefined) throw new SotraError('not-found', `request ${id.slice(0, 40)}: is not in the history`);
-    return found;
+    return { ...found, entry: await findCall(id.slice(idStart.length), context) };
   };
-  const findEntry = (id: string) => findCall(id.slice(callIdStart.length), context);
-  /** The calls of the same command, the oldest first. */
-  const listCalls = ({ command, pid }: KeptCall) =>
-    [...kept.values()].filter((each) => each.command === command && each.pid === pid);
-  const showCall = async (call: KeptCall): Promise<ActivityDetail> => {
-    const { row, command } = call;
-    const entry = await findEntry(row.id);
+  const show = async (id: string): Promise<ActivityDetail> => {
+    const { row, entry, command, pid } = await find(id);
     const { baseUrl, wire } = await context.config.service();
-    const calls = listCalls(call);
-    const attempts = findAttempts(calls, call);
-    const at = attempts.indexOf(call);
+    const calls = [...kept.values()].filter((each) => each.command === command && each.pid === pid);
+    const rows = calls.map((each) => each.row);
+    const at = rows.findIndex((each) => each.id === id);
     return showExchange({
       row,
       entry,
@@ -99,32 +93,20 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
       keys: [],
       why: await listCallReasons(entry, context),
       facts: [['Command', command], ...(entry._sotra.ignored ?? []).map((name) => ['Ignored', name] as const)],
-      chain: {
-        before: [commandRow(calls), ...attempts.slice(0, at).map((each) => each.row)],
-        after: attempts.slice(at + 1).map((each) => each.row),
-      },
+      // Other requests of the same command.
+      chain: { before: rows.slice(0, at), after: rows.slice(at + 1) },
     });
   };
-  const showCommand = (call: KeptCall): ActivityDetail => {
-    const calls = listCalls(call);
-    const row = commandRow(calls);
-    return {
-      row,
-      ...(row.failed && { error: { message: calls.at(-1)?.row.about ?? '', hints: [] } }),
-      facts: [['Process', String(call.pid)]],
-      command: call.command,
-      chain: { before: [], after: calls.map((each) => each.row) },
-    };
-  };
   const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
-    const call = await findEntry(find(id).row.id);
-    const { method = call.request.method, target = readPath(call.request.url, call._sotra.baseUrl) } = edited;
+    const { entry } = await find(id);
+    const { request, _sotra } = entry;
+    const { method = request.method, target = readPath(request.url, _sotra.baseUrl) } = edited;
     const path = checkSent(method, target);
-    const body = method === 'GET' ? undefined : String(edited.body ?? call.request.postData?.text ?? '');
-    refuseLost(call, { path, body });
+    const body = method === 'GET' ? '' : String(edited.body ?? request.postData?.text ?? '');
+    refuseLost(entry, { path, body });
     const known = new Set(kept.keys());
     const sender = openSender();
-    const sent = body === undefined || body === '' ? {} : { body: tryParseJson(body) ?? body, bodyText: body };
+    const sent = body === '' ? {} : { body: tryParseJson(body) ?? body, bodyText: body };
     const problem = await sender.client.request({ method, path, ...sent }).catch((thrown: unknown) => thrown);
     await sender.client.close();
     await look();
@@ -132,10 +114,10 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
     const isMade = ({ row }: KeptCall) => !known.has(row.id) && row.title.startsWith(`${method} ${bare}`);
     const made = [...kept.values()].findLast(isMade)?.row;
     if (made === undefined && problem instanceof Error) throw problem;
-    return { id: made?.id ?? null, text: `Sent: ${made?.status ?? 'done'}`, failed: made?.failed ?? false };
+    return sentOutcome(made);
   };
   const source: ActivitySource = {
-    owns: (id) => id.startsWith(callIdStart) || id.startsWith(commandIdStart),
+    owns: (id) => id.startsWith(idStart),
     list: async (_, untilMs) => {
       await look();
       watching ??= watch().catch((thrown: Error) => warn(`the requests are not kept up to date: ${thrown.message}`));
@@ -144,7 +126,7 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
         untilMs,
       );
     },
-    show: async (id) => (id.startsWith(callIdStart) ? showCall(find(id)) : showCommand(find(id))),
+    show,
     send,
   };
   return {
@@ -166,19 +148,10 @@ function readCallsAfter(folder: string, id: string | undefined): { calls: LogEnt
   return { calls: calls.reverse(), isAll: true };
 }
 
-/** All attempts of a call among the calls of its command: those with its method and path, numbered from 1 on. */
-function findAttempts(calls: readonly KeptCall[], call: KeptCall): KeptCall[] {
-  const same = calls.filter(({ row }) => row.title === call.row.title);
-  const at = same.indexOf(call);
-  const first = same.findLastIndex(({ attempt }, index) => index <= at && attempt === 1);
-  const next = same.findIndex(({ attempt }, index) => index > at && attempt === 1);
-  return same.slice(Math.max(0, first), next === -1 ? undefined : next);
-}
-
 function makeRow(call: LogEntry): ActivityRow {
   const { id, atMs, ms, method, path, status, attempt, error, command } = summarizeEntry(call);
   return {
-    id: `${callIdStart}${id}`,
+    id: `${idStart}${id}`,
     kind: 'request',
     atMs: atMs + ms,
     title: `${method} ${path}`,
@@ -187,20 +160,5 @@ function makeRow(call: LogEntry): ActivityRow {
     status: String(status ?? 'no answer'),
     failed: error !== undefined || status === null || status >= 400,
     durationMs: ms,
-  };
-}
-
-/** The command that made these calls; it ends with the last one. */
-function commandRow(calls: readonly KeptCall[]): ActivityRow {
-  const [first, last] = [calls[0], calls.at(-1)];
-  const { id = '', atMs = 0, durationMs = 0 } = first?.row ?? {};
-  return {
-    id: id.replace(callIdStart, commandIdStart),
-    kind: 'command',
-    atMs: atMs - durationMs,
-    title: first?.command ?? '',
-    about: counted(calls.length, 'request'),
-    status: last?.row.failed ? 'failed' : 'done',
-    failed: last?.row.failed ?? false,
   };
 }

@@ -123,8 +123,8 @@ export const option = {
     more?: ParamSettings,
   ) => local(optional(parsed(parse, rule)), help, more),
   /** A duration such as these, in milliseconds. */
-  duration: (help: string, such: string) =>
-    option.parsed(help, parseDuration, `must be a time such as ${such}`, { valueName: 'duration' }),
+  duration: (help: string, such: string, more?: ParamSettings) =>
+    option.parsed(help, parseDuration, `must be a time such as ${such}`, { valueName: 'duration', ...more }),
 };
 
 export const db = option.file('database file (default: the one of the sandbox at the base URL, else the built-in one)');

@@ -5,7 +5,7 @@ import type { LiveLog } from './live-log.ts';
 export interface ActivityRow {
   /** Its kind and its key in the source, such as `req-12`. */
   id: string;
-  kind: 'command' | 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
+  kind: 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
   atMs: number;
   title: string;
   /** The number of an attempt to deliver or to send a request, from 1. */
@@ -140,6 +140,11 @@ export interface SendOutcome {
   id: string | null;
   text: string;
   failed: boolean;
+}
+
+/** What is shown for the row of what was sent, if there is one. */
+export function sentOutcome(row: ActivityRow | undefined): SendOutcome {
+  return { id: row?.id ?? null, text: `Sent: ${row?.status ?? 'done'}`, failed: row?.failed ?? false };
 }
 
 export interface ActivitySource {

@@ -1,10 +1,9 @@
-import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
+import { parseJson, tryParseJson } from '../../api/json.ts';
 import { safeText } from '../../api/safe-text.ts';
 import type { LogEntry } from '../../calls/entry.ts';
 import { type NumberedEntry, refuseLost, summarizeCall } from '../../calls/read-log.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
-import { SotraError } from '../../errors.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import { indentJson } from '../../lib/output/json.ts';
 import type { Result } from '../../lib/output/view.ts';
@@ -88,54 +87,7 @@ export async function sendAgain(call: NumberedEntry, context: Context): Promise<
   const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
   if (options.preview)
     return { kind: 'request', request: await context.client.previewRequest({ method, path, ...sent }) };
-  const { status: before, content } = call.response;
-  const answered = await context.client
-    .request({ method, path, ...sent }, { includeBodyInError: true })
-    .catch((thrown: unknown) => {
-      if (thrown instanceof SotraError && thrown.status !== undefined)
-        context.note(compareStatus(before, thrown.status));
-      throw thrown;
-    });
-  const { status } = answered;
-  // Compared as the first answer was kept: without secrets.
-  const text = hideSecrets(answered.text);
-  const data = text === answered.text ? answered.data : parseBody(text);
-  if (status !== before) context.note(compareStatus(before, status));
-  if (content.text === undefined || content._cut !== undefined)
-    context.note('The answers cannot be compared: the first one was not kept in full.');
-  else {
-    const differences = listDifferences(parseBody(content.text), data);
-    const more = differences.length - maxDifferences;
-    context.note(differences.length === 0 ? 'The answer is the same as before.' : 'The answer differs:');
-    for (const line of differences.slice(0, maxDifferences)) context.note(`  ${line}`);
-    if (more > 0) context.note(`  and ${more} more`);
-  }
-  return { kind: 'answer', answer: data, text };
-}
-
-/** Of a comparison. */
-const [maxDifferences, maxShownValue] = [10, 60];
-
-/** A line for each place where two JSON values differ, such as `traders[0].pnl.total: was 1, is 2`. */
-function listDifferences(before: unknown, after: unknown, place = ''): string[] {
-  if (Object.is(before, after)) return [];
-  const isList = Array.isArray(before) && Array.isArray(after);
-  if (!isList && !(isObject(before) && isObject(after)))
-    return [`${place || 'the answer'}: was ${shortenJson(before)}, is ${shortenJson(after)}`];
-  const [old, now] = [before, after] as Record<string, unknown>[];
-  return [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])].flatMap((key) =>
-    listDifferences(old?.[key], now?.[key], isList ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`),
-  );
-}
-
-function shortenJson(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
-  return text.length > maxShownValue ? `${text.slice(0, maxShownValue)}...` : text;
-}
-
-function compareStatus(before: number, now: number): string {
-  return before === now
-    ? `The status is ${now}, as before.`
-    : `The status was ${before || 'missing (no answer)'} and is now ${now}.`;
+  const { data, text } = await context.client.request({ method, path, ...sent }, { includeBodyInError: true });
+  const shown = hideSecrets(text);
+  return { kind: 'answer', answer: shown === text ? data : parseBody(shown), text: shown };
 }

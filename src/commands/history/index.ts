@@ -69,7 +69,7 @@ export function addHistory(history: Command): void {
 
   history
     .command('run')
-    .summary('Send a call again and compare the responses')
+    .summary('Send a call again')
     .description(
       'It goes to the same service, with the key of its context or SOTRA_API_KEY. ' +
         'Anything but GET asks on a terminal; elsewhere it needs --yes.',

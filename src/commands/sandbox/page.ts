@@ -1,5 +1,4 @@
 import type { WireNames } from '../../api/endpoint.ts';
-import { endpoints } from '../../api/endpoints.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -68,7 +67,6 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const choice = { context: undefined, sandbox: false, baseUrl: url };
   const own = resolveService(choice, { SOTRA_API_KEY: keys[0] }, { contexts: {} });
   const service = openServiceRoutes({
-    endpoints,
     views: await context.views(),
     commandStart,
     service: { ...own, wire },

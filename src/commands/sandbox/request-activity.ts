@@ -15,6 +15,7 @@ import {
   listKept,
   maxListed,
   type SendOutcome,
+  sentOutcome,
 } from '../../pages/activity.ts';
 import type { LiveLog } from '../../pages/live-log.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
@@ -84,7 +85,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
       logged.method === method &&
       entry.request.url.includes(request.url.pathname);
     const made = kept.findLast(isSame)?.row;
-    return { id: made?.id ?? null, text: `Sent: ${made?.status ?? 'done'}`, failed: made?.failed ?? false };
+    return sentOutcome(made);
   };
   const source: ActivitySource = {
     owns: (id) => id.startsWith(idStart),

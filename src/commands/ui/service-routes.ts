@@ -4,6 +4,7 @@ import { endpoints } from '../../api/endpoints.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { findMismatch } from '../../api/mismatch.ts';
 import { checkInput } from '../../api/request.ts';
+import * as webhooks from '../../api/webhook.ts';
 import { openCallActivity } from '../../calls/call-activity.ts';
 import { isHistoryOff } from '../../calls/log.ts';
 import { curlLine } from '../../client/preview.ts';
@@ -19,7 +20,6 @@ import type { LiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
 
 interface ServiceRoutesOptions {
-  endpoints: readonly Endpoint[];
   /** By id, how their answers become tables. */
   views: Readonly<Record<string, AnyView>>;
   /** How command lines for it begin, such as `sotra --sandbox`. */
@@ -30,25 +30,14 @@ interface ServiceRoutesOptions {
 }
 
 /** Asks a service for the page: endpoints that read, and the webhooks of its key. The key stays here; `close` ends the connections. */
-export function openServiceRoutes({ endpoints, views, commandStart, ...options }: ServiceRoutesOptions) {
-  // Calls that a page repeats by itself would push the user's calls out of the history.
-  const { io } = options.context;
-  const unkept = { ...options.context, io: { ...io, env: { ...io.env, SOTRA_HISTORY: '0' } } };
-  const calling = makePageContext(options);
-  const repeating = makePageContext({ ...options, context: unkept });
-  const asked = new Set<string>();
-  const asking = keepAway(io.now);
-  const find = (id: string) => endpoints.find((each) => each.id === id);
+export function openServiceRoutes({ views, commandStart, ...options }: ServiceRoutesOptions) {
+  const { client } = makePageContext(options);
   const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
     const id = query.get('endpoint') ?? '';
-    const endpoint = find(id);
+    const endpoint = (endpoints as readonly Endpoint[]).find((each) => each.id === id);
     if (endpoint?.method !== 'GET') throw usageError(`endpoint ${id.slice(0, 80)}: must be one that reads`);
-    const given = tryParseJson(query.get('input') ?? '{}');
-    const input = checkInput(endpoint, isObject(given) ? given : {});
-    const question = `${id} ${JSON.stringify(input)}`;
-    const asker = asked.has(question) ? repeating : calling;
-    asked.add(question);
-    const { data } = await asking(() => asker.client.call(endpoint, input as never));
+    const input = readInput(endpoint, tryParseJson(query.get('input') ?? '{}'));
+    const { data } = await client.call(endpoint, input as never);
     const command = `${commandStart} ${writeCommand(endpoint, input)}`;
     const mismatch = findMismatch((await endpoint.answer()) as z.ZodType, data);
     if (mismatch !== undefined) {
@@ -56,22 +45,13 @@ export function openServiceRoutes({ endpoints, views, commandStart, ...options }
       throw new SotraError('contract', message, { hint: `See the answer: ${command} --json` });
     }
     const shown = hideDestinations(maskSecrets(data));
-    return {
-      data: shown,
-      tables: makeTables(views[id], shown, input),
-      command,
-    };
+    return { data: shown, tables: makeTables(views[id], shown, input), command };
   };
-  const write = async (id: string, given: unknown): Promise<unknown> => {
-    const endpoint = find(id);
-    if (endpoint === undefined) throw usageError(`endpoint ${id}: does not exist`);
-    const input = checkInput(endpoint, isObject(given) ? given : {});
-    return maskSecrets((await calling.client.call(endpoint, input as never)).data);
-  };
+  const write = async (endpoint: Endpoint, given: unknown): Promise<unknown> =>
+    maskSecrets((await client.call(endpoint, readInput(endpoint, given) as never)).data);
   const readSecret = async (given: unknown): Promise<{ secret: string }> => {
     const { uid } = isObject(given) ? given : {};
-    const endpoint = find('webhook.list');
-    const data = endpoint && (await asking(() => repeating.client.call(endpoint, {} as never))).data;
+    const { data } = await client.call(webhooks.list, {});
     const found = Array.isArray(data) ? data.find((each) => isObject(each) && each['uid'] === uid) : undefined;
     if (found === undefined) throw usageError(`webhook ${String(uid).slice(0, 80)}: does not exist`);
     return { secret: String(found.secret) };
@@ -79,31 +59,15 @@ export function openServiceRoutes({ endpoints, views, commandStart, ...options }
   const routes: WebApp['routes'] = {
     'GET call': call,
     'POST webhook-secret': (_, body) => readSecret(body),
-    'POST webhook-register': (_, body) => write('webhook.register', body),
-    'POST webhook-delete': async (_, body) => ({ deleted: await write('webhook.delete', body) }),
+    'POST webhook-register': (_, body) => write(webhooks.register, body),
+    'POST webhook-delete': async (_, body) => ({ deleted: await write(webhooks.remove, body) }),
   };
-  return { routes, close: async () => void (await Promise.all([calling.client.close(), repeating.client.close()])) };
+  return { routes, close: () => client.close() };
 }
 
-/** Makes calls, but none from any tab while a rate limit lasts. Errors: those of the call; until then, the error of the limit. */
-function keepAway(now: () => number) {
-  let refusal: { error: SotraError; untilMs: number } | undefined;
-  const refuse = ({ error: { code, message, hint }, untilMs }: NonNullable<typeof refusal>) =>
-    new SotraError(code, message, { hint, retryAfterSec: Math.ceil((untilMs - now()) / 1000) });
-  return async <T>(act: () => Promise<T>): Promise<T> => {
-    if (refusal !== undefined && now() < refusal.untilMs) throw refuse(refusal);
-    try {
-      return await act();
-    } catch (error) {
-      if (!(error instanceof SotraError) || (error.code !== 'rate-limited' && error.retryAfterSec === undefined))
-        throw error;
-      refusal = { error, untilMs: now() + (error.retryAfterSec ?? defaultWaitSec) * 1000 };
-      throw refuse(refusal);
-    }
-  };
+function readInput(endpoint: Endpoint, given: unknown): Input {
+  return checkInput(endpoint, isObject(given) ? given : {});
 }
-
-const defaultWaitSec = 30;
 
 /** A context that never retries or prompts, and marks its calls as made by a page. */
 function makePageContext({ context, service }: Pick<ServiceRoutesOptions, 'context' | 'service'>): Context {
@@ -145,7 +109,7 @@ export async function openOwnService({ kind, baseUrl }: Service, context: Contex
   const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
   const commandStart = kind === 'sandbox' ? 'sotra --sandbox' : `sotra${named}`;
   const calls = openCallActivity({ context, commandStart, openSender: () => makePageContext({ context }), live });
-  const service = openServiceRoutes({ endpoints, views: await context.views(), commandStart, context });
+  const service = openServiceRoutes({ views: await context.views(), commandStart, context });
   return {
     source: calls.source,
     routes: service.routes,

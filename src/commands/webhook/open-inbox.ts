@@ -92,10 +92,6 @@ async function findCluster(
   { name, inbox, inboxCreds }: InboxPlace,
   context: Context,
 ): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
-  if (name !== undefined && inbox !== undefined)
-    throw usageError('--name cannot be used with --inbox', 'Omit one of them.');
-  if (name !== undefined && inboxCreds !== undefined)
-    throw usageError('--inbox-creds cannot be used with --name, a local store', 'Omit one of them.');
   if (name !== undefined) return undefined;
   const { options, io } = context;
   const stored = (await context.config.settings()).read();

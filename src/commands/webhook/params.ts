@@ -14,6 +14,7 @@ const storeParams = {
     'name of the local store (default: default)',
     (typed) => /^[\w-]{1,64}$/.test(typed),
     'must be letters, digits, - and _, 64 at most',
+    { conflicts: ['inbox', 'inboxCreds'] },
   ),
   inbox: option.text('NATS stream, instead of a local store: nats://host:4222/NAME', { valueName: 'url' }),
   inboxCreds: option.file('NATS credentials file (SOTRA_NATS_CREDS)'),
@@ -64,7 +65,7 @@ export const listenParams = {
     'must be 1, 3 or 5',
   ),
   ui: option.flag('show deliveries on a local page'),
-  open: option.flag('open the page in the browser'),
+  open: option.flag('open the page in the browser', { needs: 'ui' }),
   readyFile: option.text('write {url, pid, ui} to this file once it listens'),
 };
 
@@ -93,8 +94,12 @@ export const eventsParams = {
   webhook: option.text('only events sent to this path, or path#secret as in webhook show', { valueName: 'path' }),
   status: local(optional(choice(eventStatuses)), 'only events with this status'),
   limit: local(optional(integer(1)), 'how many (default: 50)'),
-  follow: option.flag('print new events as they come, until Ctrl-C'),
-  wait: option.duration('wait this long for the first event that matches (exit 124 if none)', '30s'),
+  follow: option.flag('print new events as they come, until Ctrl-C', {
+    conflicts: ['since', 'until', 'status', 'limit'],
+  }),
+  wait: option.duration('wait this long for the first event that matches (exit 124 if none)', '30s', {
+    conflicts: ['follow', 'until', 'limit'],
+  }),
   ...storeParams,
 };
 
@@ -130,7 +135,7 @@ export type VerifyInput = InputOf<typeof verifyParams>;
 
 export const triggerParams = {
   type: local(choice(eventTypes), 'kind of event', { positional: true }),
-  to: local(optional(httpAddressKind), 'send it to this URL', { valueName: 'url' }),
+  to: local(optional(httpAddressKind), 'send it to this URL', { valueName: 'url', conflicts: ['uid'] }),
   secretFile: option.text('sign it with this secret'),
   uid: option.text('send it to this webhook of the sandbox only'),
   position: option.text('position that it is about (default: the newest that fits)', { valueName: 'id' }),

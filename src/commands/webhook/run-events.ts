@@ -48,9 +48,6 @@ async function retryNotes(inbox: Inbox): Promise<string[]> {
 
 /** New events as they are stored. Errors: `interrupted` at Ctrl-C or a signal; `usage` for options that only stored events have. */
 export async function followEvents(input: EventsInput, context: Context): Promise<Result> {
-  for (const key of ['since', 'until', 'status', 'limit'] as const)
-    if (input[key] !== undefined)
-      throw usageError(`--follow cannot be used with --${key}`, '--follow prints the events that come from now on.');
   const { signal } = context.io;
   const query = readQuery(input, context);
   const batches = async function* () {
@@ -74,8 +71,6 @@ const waitPollMs = 200;
 
 /** The first event that matches, as soon as it is stored. Errors: `wait-timeout`, `interrupted`; `usage` for options that --wait excludes. */
 export async function waitForEvent(input: EventsInput, context: Context): Promise<Result> {
-  for (const key of ['follow', 'until', 'limit'] as const)
-    if (input[key] !== undefined) throw usageError(`--wait cannot be used with --${key}`, `Omit --${key}.`);
   const { io } = context;
   const startMs = io.now();
   const { wait: waitMs = 0 } = input;

@@ -28,7 +28,6 @@ const defaultPort = 4242;
 
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
-  if (input.open && !input.ui) throw usageError('--open requires --ui', 'Add --ui, or omit --open.');
   const secrets = await readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input, context.warn);
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
@@ -132,28 +131,23 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
   await printer.done();
 }
 
-/** So many notes at once, then one per `everyMs`: anyone may send requests, and they must not fill the log. */
-const [maxNotes, everyMs] = [20, 5000];
+const [maxNotes, minuteMs] = [20, 60_000];
 
-/** Notes the first refused requests, then some of them with the number of those between. */
+/** Notes refused requests, the first ones of a minute each, the others as a number: anyone may send them, and they must not fill the log. */
 function refusalNotes(note: (text: string) => void, now: () => number) {
-  let [allowed, allowedMs, hidden] = [maxNotes, now(), 0];
+  let [sinceMs, count] = [now(), 0];
   const noteHidden = () => {
-    if (hidden > 0) note(`refused ${counted(hidden, 'more request')}`);
-    hidden = 0;
+    if (count > maxNotes) note(`refused ${counted(count - maxNotes, 'more request')}`);
+    count = 0;
   };
   return {
     add: (makeText: () => string) => {
-      const more = Math.floor((now() - allowedMs) / everyMs);
-      allowed = Math.min(maxNotes, allowed + Math.max(0, more));
-      if (more !== 0) allowedMs = now();
-      if (allowed === 0) {
-        hidden += 1;
-        return;
+      if (now() - sinceMs >= minuteMs) {
+        noteHidden();
+        sinceMs = now();
       }
-      allowed -= 1;
-      noteHidden();
-      note(makeText());
+      count += 1;
+      if (count <= maxNotes) note(makeText());
     },
     close: noteHidden,
   };
@@ -166,43 +160,35 @@ const maxWaiting = 16 * 1024 ** 2;
 function createPrinter({ io, options, warn }: Context) {
   const { out } = io;
   const asJson = options.format === 'json' || options.format === 'ndjson';
-  let waiting: string[] = [];
-  let [size, omitted] = [0, 0];
-  let last: Promise<void> | undefined;
+  let [waiting, omitted] = [0, 0];
+  let last = Promise.resolve();
   let fail: (error: unknown) => void = () => undefined;
-  const broken = new Promise<void>((_, reject) => {
+  const broken = new Promise<never>((_, reject) => {
     fail = reject;
   });
   broken.catch(() => undefined);
+  const write = async (text: string) => {
+    await out.write(text);
+    waiting -= text.length;
+    if (waiting > 0 || omitted === 0) return;
+    warn(`${counted(omitted, 'event')} not printed, because the output was not read; sotra webhook events lists them`);
+    omitted = 0;
+  };
   const print = ({ events, atMs }: StoredDelivery) => {
-    const lines = events.map((each) =>
-      asJson
+    for (const each of events) {
+      const line = asJson
         ? safeJson(JSON.stringify(each.event))
-        : eventLine(withoutFlagged(each), atMs, out.isTTY ? out.width : undefined),
-    );
-    for (const line of lines) {
-      size += line.length;
-      if (size <= maxWaiting) waiting.push(line);
-      else omitted += 1;
+        : eventLine(withoutFlagged(each), atMs, out.isTTY ? out.width : undefined);
+      if (waiting + line.length > maxWaiting) {
+        omitted += 1;
+        continue;
+      }
+      waiting += line.length + 1;
+      last = last.then(() => write(`${line}\n`));
     }
-    last ??= write();
     last.catch(fail);
   };
-  /** Writes the lines that came during a write together. */
-  const write = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const text = waiting.map((line) => `${line}\n`).join('');
-      [waiting, size] = [[], 0];
-      await out.write(text);
-      if (omitted > 0)
-        warn(
-          `${counted(omitted, 'event')} not printed, because the output was not read; sotra webhook events lists them`,
-        );
-      omitted = 0;
-    }
-    last = undefined;
-  };
-  return { print, broken, done: async () => last };
+  return { print, broken, done: () => last };
 }
 
 /** One line about an event as it arrives: time, kind, reason, what happened, id; `width` absent: separated by tabs. */

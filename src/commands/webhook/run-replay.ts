@@ -5,20 +5,14 @@ import { SotraError, usageError } from '../../errors.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { PostOutcome } from '../../lib/post-delivery.ts';
 import { forward, forwardedHeaders } from '../../webhooks/forward.ts';
-import type { Delivery, DeliveryQuery, Inbox, StoredDelivery } from '../../webhooks/inbox.ts';
+import type { Delivery, DeliveryQuery, Inbox } from '../../webhooks/inbox.ts';
 import { readTimes } from '../../webhooks/query.ts';
 import { withInbox } from './open-inbox.ts';
 import type { ReplayInput } from './params.ts';
 import { findEvents, notFound } from './run-events.ts';
 import { type ReplayRow, replayed } from './view.ts';
 
-/** Deliveries that are read ahead of the oldest one without an answer. */
-const maxSending = 100;
-
-/**
- * Sends stored deliveries again, those of a webhook oldest first and several webhooks at once, until one is not answered in time; exit 10 if
- * one was not accepted. Errors: `not-found`.
- */
+/** Sends stored deliveries again, oldest first, until one is not answered in time; exit 10 if one was not accepted. Errors: `not-found`. */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { io } = context;
   const given = [(input.ids ?? []).length > 0, input.since !== undefined, input.failed === true];
@@ -32,39 +26,31 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   };
   return withInbox(input, context, none, async (inbox) => {
     const query = await makeQuery(input, sinceMs, inbox);
-    const { preview } = context.options;
-    let [first, count]: [Delivery | undefined, number] = [undefined, 0];
-    const sent: Promise<ReplayRow[]>[] = [];
-    const queues = new Map<string, Promise<unknown>>();
+    if (context.options.preview) return previewReplay(inbox, query, input.to, context);
+    const rows: ReplayRow[] = [];
     let unanswered: string | undefined;
-    const send = async (stored: StoredDelivery): Promise<ReplayRow[]> => {
+    for await (const stored of inbox.deliveries(query)) {
       const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
       const { ok: taken, status, error } = outcome;
       if (outcome.late) unanswered ??= stored.events[0]?.eventId;
       if (taken && input.failed) await inbox.settle(stored);
-      return stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error }));
-    };
-    for await (const stored of inbox.deliveries(query)) {
-      first ??= stored;
-      count += 1;
-      if (preview) continue;
-      const made = Promise.resolve(queues.get(stored.webhook)).then(() => send(stored));
-      queues.set(stored.webhook, made);
-      // The first one that fails ends the command.
-      made.catch(() => undefined);
-      sent.push(made);
-      await sent.at(-maxSending);
-    }
-    const rows = (await Promise.all(sent)).flat();
-    if (preview && first !== undefined) {
-      if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
-      return {
-        kind: 'request',
-        request: deliveryRequest(input.to, forwardedHeaders(first.headers), first.body.toString()),
-      };
+      rows.push(...stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error })));
     }
     return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
   });
+}
+
+/** The first request that would be sent. */
+async function previewReplay(inbox: Inbox, query: DeliveryQuery, to: string, { note }: Context): Promise<Result> {
+  let first: Delivery | undefined;
+  let count = 0;
+  for await (const stored of inbox.deliveries(query)) {
+    first ??= stored;
+    count += 1;
+  }
+  if (first === undefined) return { kind: 'answer', answer: [], view: replayed };
+  if (count > 1) note(`${count} deliveries would be sent; this is the first.`);
+  return { kind: 'request', request: deliveryRequest(to, forwardedHeaders(first.headers), first.body.toString()) };
 }
 
 async function makeQuery(

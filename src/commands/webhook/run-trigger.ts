@@ -25,8 +25,6 @@ interface Trigger {
 
 /** Sends one event of the sandbox to an address or to the sandbox's webhooks. */
 export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
-  if (input.to !== undefined && input.uid !== undefined)
-    throw usageError('--to cannot be used with --uid', 'Omit one of them.');
   return withSandbox(context, { db: input.db }, async (db) => {
     const trigger: Trigger = { db, source: readEventSource(db, input), input, context };
     if (context.options.preview) return previewTrigger(trigger);

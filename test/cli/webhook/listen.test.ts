@@ -150,29 +150,6 @@ test('why a target fails is shown by other commands with its tries and the next 
   expect(err.match(/warning: -> 50[03] in/g)).toEqual(['warning: -> 500 in', 'warning: -> 503 in']);
 });
 
-test('webhook replay sends several webhooks at once, each in order', async () => {
-  const folder = temporaryFolder();
-  const delivery = (webhook: string, id: string) => ({ webhook, atMs: 1, body: Buffer.from(bodyOf(id)) });
-  const ids = ['a-1', 'a-2', 'b-1', 'b-2'];
-  await fillInbox(
-    folder,
-    ids.map((id) => delivery(`/${id[0]}#11111111`, id)),
-  );
-  const came: string[] = [];
-  const target = await stub(async ({ body }, response) => {
-    const { eventId } = JSON.parse(body).events[0];
-    came.push(eventId);
-    // The first of one webhook is answered once all of the other have come.
-    if (eventId === 'a-1') await until(() => came.includes('b-2'));
-    response.end();
-  });
-  const { code, out } = await run(`webhook replay ${ids.join(' ')} --to ${target.url} --json`, {
-    env: { SOTRA_DATA_DIR: folder },
-  });
-  expect([code, JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId)]).toEqual([0, ids]);
-  expect(came).toEqual(['a-1', 'b-1', 'b-2', 'a-2']);
-});
-
 test('of two listeners on one store the second is refused', async () => {
   const folder = temporaryFolder();
   const first = await listen(folder);

@@ -16,6 +16,7 @@ import {
   type Edited,
   listKept,
   type SendOutcome,
+  sentOutcome,
   targetError,
 } from '../../../pages/activity.ts';
 import type { LiveLog } from '../../../pages/live-log.ts';
@@ -132,7 +133,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const attempt = makeAttempt(event, made, { failed: !outcome.ok, durationMs: atMs - startedMs });
     keepTry(eventId, attempt);
     live.add('row', attempt.row);
-    return { id: attempt.row.id, text: `Sent: ${attempt.row.status}`, failed: !outcome.ok };
+    return sentOutcome(attempt.row);
   };
   const source: ActivitySource = { owns: (id) => /^(?:event|attempt|refused)-/.test(id), list, look, show, send };
   return {
