@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { renamableParams, wireName } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
-import { type FailedCommand, wrapInHar } from '../../calls/entry.ts';
+import { wrapInHar } from '../../calls/entry.ts';
 import { findHistory, isHistoryOff } from '../../calls/log.ts';
-import { type NumberedEntry, readLog, summarizeCall } from '../../calls/read-log.ts';
+import { readLog, summarizeCall } from '../../calls/read-log.ts';
 import { hideSecrets, hideUrlSecrets, keyHider } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
@@ -15,9 +15,7 @@ import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { diagnose } from '../doctor/checks.ts';
 
-const maxCommands = 20;
-/** Of successful calls of failed commands, as many as fit. */
-const maxBytes = 8 * 1024 * 1024;
+const maxCalls = 50;
 
 /** Writes the bundle and summarizes it. Errors: those of the file system; `usage` if an existing file must not be replaced. */
 export async function writeBundle(out: string | undefined, context: Context): Promise<Result> {
@@ -68,8 +66,10 @@ async function collect(context: Context) {
   const { io } = context;
   const { current, contexts, aliases = {} } = (await context.config.settings()).read();
   // Before doctor makes calls too.
-  const { entries, failedCommand } = collectCalls(findHistory(context.io));
-  const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
+  const log = [...readLog(findHistory(io))];
+  const failedCommand = log.find((line) => !('request' in line));
+  const calls = log.flatMap((line) => ('request' in line && line._sotra.error !== undefined ? [line] : []));
+  const failed = calls.slice(0, maxCalls);
   const doctor = await diagnose(context);
   return {
     bundle: 2,
@@ -91,27 +91,8 @@ async function collect(context: Context) {
     doctor,
     failedCommand: failedCommand ?? null,
     failedCalls: failed.map(summarizeCall),
-    ...wrapInHar(entries, io.version),
+    ...wrapInHar(failed.toReversed(), io.version),
   };
-}
-
-/** The last commands with calls that failed, each with all calls of its last run, in the order they were made; and how the last command failed. */
-function collectCalls(folder: string): { entries: NumberedEntry[]; failedCommand: FailedCommand | undefined } {
-  let failedCommand: FailedCommand | undefined;
-  const runs = new Map<string, number>();
-  for (const line of readLog(folder)) {
-    if (!('request' in line)) failedCommand ??= line;
-    else if (line._sotra.error !== undefined && runs.size < maxCommands && !runs.has(line._sotra.command))
-      runs.set(line._sotra.command, line._sotra.pid);
-  }
-  let bytes = 0;
-  const entries: NumberedEntry[] = [];
-  for (const line of readLog(folder)) {
-    if (!('request' in line) || runs.get(line._sotra.command) !== line._sotra.pid) continue;
-    bytes += JSON.stringify(line).length;
-    if (bytes <= maxBytes || line._sotra.errorCode !== undefined) entries.push(line);
-  }
-  return { entries: entries.reverse(), failedCommand };
 }
 
 /** The service's names of parameters that the interface does not name, by their keys for `--wire`. */

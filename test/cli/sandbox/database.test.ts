@@ -133,21 +133,18 @@ test.each([
   expect(readdirSync(folder)).toEqual(['sandbox.db']);
 });
 
-test.each([1, 15, 100, 511, 512])(
-  'a file of %i bytes that is no database is exit 3 and is not changed',
-  async (bytes) => {
-    const { folder, env } = place();
-    const file = join(folder, 'notes.txt');
-    writeFileSync(file, 'x'.repeat(bytes));
-    for (const argv of [`sandbox status --db ${file}`, `sandbox reset --yes --db ${file}`]) {
-      const { code, out, err } = await run(argv, { env });
-      expect({ code, out }).toEqual({ code: 3, out: '' });
-      expect(err).toContain(`cannot open the sandbox database ${file}: file is not a database`);
-    }
-    expect(readFileSync(file, 'utf8')).toBe('x'.repeat(bytes));
-    expect(readdirSync(folder)).toEqual(['notes.txt']);
-  },
-);
+test.each([1, 512])('a file of %i bytes that is no database is exit 3 and is not changed', async (bytes) => {
+  const { folder, env } = place();
+  const file = join(folder, 'notes.txt');
+  writeFileSync(file, 'x'.repeat(bytes));
+  for (const argv of [`sandbox status --db ${file}`, `sandbox reset --yes --db ${file}`]) {
+    const { code, out, err } = await run(argv, { env });
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toContain(`cannot open the sandbox database ${file}: file is not a database`);
+  }
+  expect(readFileSync(file, 'utf8')).toBe('x'.repeat(bytes));
+  expect(readdirSync(folder)).toEqual(['notes.txt']);
+});
 
 test('an empty file becomes a sandbox', async () => {
   const { folder, env } = place();

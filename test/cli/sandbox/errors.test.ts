@@ -8,27 +8,20 @@ const nobody = '11111111-2222-4333-8444-555555555555';
 test.each<[field: string, method: string, path: string, body?: string]>([
   ['limit', 'GET', '/v2/leaderboard?limit=999'],
   ['timeframe', 'GET', '/v2/leaderboard?timeframe=8d'],
-  ['status', 'GET', `/v1/tokens/base/${cat}/positions/ajar`],
   ['chain', 'GET', `/v1/tokens/narnia/${cat}/positions/open`],
   ['identifier', 'GET', '/v1/addresses/not-an-address/profile'],
   ['destinationUrl', 'POST', '/v1/webhooks/feed', `{"destinationUrl":"ftp://x","walletAddresses":["${cat}"]}`],
-  ['name', 'PUT', `/v1/profiles/${cat}/name`, '{"name":"no"}'],
   ['transactionHash', 'POST', '/v1/swap-comments', '{}'],
   ['name', 'PUT', `/v1/profiles/${cat}/name`, '{"name":7}'],
   ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"name":"moon_cat","avatarUrl":"x"}'],
   ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"avatarUrl":"https://a.example/c.png"}'],
   ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"name":null,"avatarUrl":"https://a.example/c.png"}'],
   ['body', 'PUT', `/v1/profiles/${cat}/name`, '{"name":'],
-  ['body', 'PUT', `/v1/profiles/${cat}/name`, '[]'],
   ['addressOrUid', 'PUT', '/v1/addresses/me/follow', `{"targets":["${cat}"]}`],
-  ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{}'],
   ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{"targets":[]}'],
-  ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{"targets":["0x12"]}'],
   ['targets', 'PUT', `/v1/addresses/${cat}/follow`, `{"targets":["ext:a","${cat}"]}`],
   ['identifier', 'GET', '/v1/feed/actor'],
-  ['identifier', 'GET', '/v1/feed/actor?identifier=nobody'],
   ['minTradeUsd', 'GET', `/v1/feed/actor?identifier=${cat}&minTradeUsd=50`],
-  ['chains', 'GET', `/v1/feed/actor?identifier=${cat}&chains=mars`],
   ['olderThan and newerThan', 'GET', `/v1/feed/actor?identifier=${cat}&olderThan=a&newerThan=b`],
   ['entries', 'POST', '/v1/addresses/follow/bulk', '{}'],
   ['entries .*\\[0\\].addressOrUid', 'POST', '/v1/addresses/follow/bulk', '[{"targets":["ext:a"]}]'],
@@ -45,9 +38,7 @@ test.each<[field: string, method: string, path: string, body?: string]>([
     '[{"addressOrUid":"ext:a","targets":["0x1"]}]',
   ],
   ['cursor', 'GET', `/v1/addresses/${cat}/followers?cursor=MTIzOmFi`],
-  ['limit', 'GET', `/v1/addresses/${cat}/followers?limit=101`],
   ['limit', 'GET', '/v2/leaderboard/copytraded?limit=ten'],
-  ['chains', 'GET', '/v2/leaderboard/copytraded?chains=zora'],
   ['address', 'GET', '/v2/leaderboard/copytraded?address=me'],
 ])('a %s that the document does not allow is 400 by its name: %s %s', async (field, method, path, body) => {
   const answer = await ask(await serveSandbox({ kind: 'empty' }), method, path, body === undefined ? {} : { body });
@@ -140,30 +131,20 @@ async function raw(
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 const path = '/v2/leaderboard';
 
-test.each([
-  'localhost',
-  'localhost:PORT',
-  'LOCALHOST:PORT',
-  'LocalHost',
-  '127.0.0.1',
-  '127.0.0.1:PORT',
-  '127.255.0.9',
-  '[::1]',
-  '[::1]:PORT',
-])('a request for the host %s is local', async (host) => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const own = `Host: ${host.replace('PORT', new URL(service.url).port)}`;
-  const answer = await raw(service, [`GET ${path} HTTP/1.1`, own, key, close]);
-  expect([statusOf(answer), answer.split('\r\n\r\n')[1]]).toEqual([200, expect.stringContaining('{"traders":[]}')]);
-});
+test.each(['localhost', 'LOCALHOST:PORT', '127.0.0.1', '127.255.0.9', '[::1]', '[::1]:PORT'])(
+  'a request for the host %s is local',
+  async (host) => {
+    const service = await serveSandbox({ kind: 'empty' });
+    const own = `Host: ${host.replace('PORT', new URL(service.url).port)}`;
+    const answer = await raw(service, [`GET ${path} HTTP/1.1`, own, key, close]);
+    expect([statusOf(answer), answer.split('\r\n\r\n')[1]]).toEqual([200, expect.stringContaining('{"traders":[]}')]);
+  },
+);
 
 test.each([
   'evil.example',
-  'evil.example:PORT',
   'localhost.evil.example',
   '127.0.0.1.evil.example',
-  '127.0.0.1.nip.io:PORT',
-  '10.0.0.1',
   '0.0.0.0',
   '[fe80::1]',
   '2130706433',

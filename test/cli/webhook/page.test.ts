@@ -27,44 +27,17 @@ test('a test event is signed, stored and forwarded like any other, and each try 
   await stop();
 });
 
-/** The answer to one request, written by hand: no client sends these headers by itself. */
-function ask(address: string, headers: Record<string, string>, method = 'GET') {
-  return new Promise<{ status: number | undefined; headers: NodeJS.Dict<string | string[]> }>((resolve, reject) => {
-    const sent = request(address, { method, headers }, (answer) => {
-      resolve({ status: answer.statusCode, headers: answer.headers });
-      answer.destroy();
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
-test('the page answers this machine, its own page and who had the code first, and nobody else', async () => {
+test('the link of a page works once, and nothing that a browser keeps is set', async () => {
   const { ui, stop } = await listen(temporaryFolder(), '--ui');
-  const { origin, host } = new URL(ui);
-  const list = `${origin}/api/ui/list`;
-  const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
+  const { origin } = new URL(ui);
   await expect(sessionOf(`${origin}/#code=${'A'.repeat(32)}`)).rejects.toThrow('This link has already been used');
-  expect(await statusOf(list, {})).toBe(401);
-  const own = await sessionOf(ui);
+  await sessionOf(ui);
   await expect(sessionOf(ui)).rejects.toThrow('Press Enter in the terminal where sotra runs: it gives another one.');
-  // What anybody may have is the same for everybody; nothing that a browser keeps is set.
-  const page = await ask(`${origin}/ui`, {});
-  expect([page.status, page.headers['set-cookie']]).toEqual([200, undefined]);
-  expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-  const policy = String(page.headers['content-security-policy']);
+  const { status, headers } = await fetch(`${origin}/ui`);
+  expect([status, headers.get('set-cookie')]).toEqual([200, null]);
+  expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
+  const policy = String(headers.get('content-security-policy'));
   expect([policy.includes("frame-ancestors 'none'"), /unsafe|https?:|\*/.test(policy)]).toEqual([true, false]);
-  expect(await statusOf(list, own)).toBe(200);
-  expect(await statusOf(list, { ...own, host: `localhost:${new URL(ui).port}` })).toBe(200);
-  expect(await statusOf(list, { ...own, host: 'evil.example' })).toBe(403);
-  expect(await statusOf(list, { ...own, origin: 'http://127.0.0.1:1' })).toBe(403);
-  expect(await statusOf(list, { ...own, 'sec-fetch-site': 'same-site' })).toBe(403);
-  const replay = `${origin}/api/ui/send`;
-  const json = { ...own, host, 'content-type': 'application/json' };
-  expect(await statusOf(replay, json, 'POST')).toBe(403);
-  expect(await statusOf(replay, { ...json, origin, 'content-type': 'text/plain' }, 'POST')).toBe(415);
-  expect(await statusOf(replay, { ...json, origin }, 'POST')).toBe(400);
-  expect(await statusOf(`${origin}/../../etc/passwd`, own)).toBe(404);
   await stop();
 });
 
@@ -98,7 +71,7 @@ test('a path or a body that no page of ours sends is answered 404 or 400, and pr
 
 test('--open without --ui is refused', async () => {
   const { code, err } = await run('webhook listen --secret-file none --open');
-  expect([code, err]).toEqual([2, expect.stringContaining('--open requires --ui')]);
+  expect([code, err]).toEqual([2, expect.stringContaining('--open needs --ui')]);
 });
 
 test('Enter on the terminal gives another address, and the one before works no more', async () => {
