@@ -156,7 +156,7 @@ complete -c sotra -n '__sotra_at " sandbox"' -a 'simulate' -d 'Make trades for a
 complete -c sotra -n '__sotra_at " sandbox"' -a 'reset' -d 'Delete all data and start again with the built-in data'
 complete -c sotra -n '__sotra_at " history"' -a 'list' -d 'List the last calls, newest first'
 complete -c sotra -n '__sotra_at " history"' -a 'show' -d 'Show a call: request, response, headers and bodies'
-complete -c sotra -n '__sotra_at " history"' -a 'run' -d 'Send a call again and compare the responses'
+complete -c sotra -n '__sotra_at " history"' -a 'run' -d 'Send a call again'
 complete -c sotra -n '__sotra_at " history"' -a 'clear' -d 'Delete the history of calls'
 complete -c sotra -n '__sotra_at " leaderboard list"' -l chains -x -a '(__fish_append , base solana ethereum hyperliquid)' -d 'sum PnL over these chains'
 complete -c sotra -n '__sotra_at " leaderboard list"' -l only-with-comments -d 'only traders with swap comments'

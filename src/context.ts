@@ -29,16 +29,14 @@ interface ContextOptions extends Pick<Context, 'argv' | 'io' | 'options' | 'stre
   trace?: (line: string) => void;
   /** In place of the one that flags, environment and settings name. */
   knownService?: Service;
-  /** Whether a page asks, not what was typed. */
-  isPage?: boolean;
 }
 
 export function createContext(given: ContextOptions): Context {
-  const { argv, io, options, stream, views, say, trace = say, knownService, isPage } = given;
+  const { argv, io, options, stream, views, say, trace = say, knownService } = given;
   const note = (text: string) => (options.quiet ? undefined : say(text));
   const warn = (text: string) => note(`warning: ${text}`);
   const opened = openConfig(io, options);
   const config = knownService === undefined ? opened : { ...opened, service: lazy(async () => knownService) };
-  const client = createServiceClient({ argv, io, options, config, note, warn, trace, isPage });
+  const client = createServiceClient({ argv, io, options, config, note, warn, trace });
   return { argv, io, options, config, client, note, warn, stream, views };
 }

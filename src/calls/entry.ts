@@ -17,8 +17,6 @@ const facts = z.object({
   context: z.string().optional(),
   /** Names of parameters that the deployment calls otherwise. */
   wire: z.record(z.string(), z.string()).optional(),
-  /** Whether a page made the call, which the command serves. */
-  page: z.boolean().optional(),
   attempt: z.number(),
   /** Why it was sent again, or why the call failed. */
   error: z.string().optional(),
@@ -59,7 +57,7 @@ export const logEntrySchema = z.looseObject({
 export type LogEntry = z.output<typeof logEntrySchema>;
 export type CallFacts = LogEntry['_sotra'];
 /** The facts that all calls of a command share. */
-export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire' | 'page'>;
+export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire'>;
 
 /** A command that failed, with the call that explains it, if one does. */
 export const failedCommandSchema = z.object({

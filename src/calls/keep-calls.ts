@@ -8,7 +8,7 @@ import type { Io } from '../lib/io.ts';
 import { describeCall, type SeenCall } from './describe-call.ts';
 import type { CallFacts, CommandFacts, FailedCommand, LogEntry } from './entry.ts';
 import { findJsonError } from './json-error.ts';
-import { appendLine, findHistory, isHistoryOff, rotateLog } from './log.ts';
+import { appendLine, findHistory, isHistoryOff } from './log.ts';
 
 /** Calls that one command logs, besides those that fail: an upload would push everything else out of the log. */
 const maxOfCommand = 100;
@@ -17,7 +17,6 @@ const maxLineLength = 4000;
 
 interface LoggedCommand {
   argv: readonly string[];
-  isPage?: boolean | undefined;
   /** Absent if the command failed before it was known. */
   service: Service | undefined;
   io: Io;
@@ -30,7 +29,7 @@ export function openCallLog(command: LoggedCommand) {
   const hide = secretHider(service?.apiKey ?? undefined);
   const line = describeTyped(argv, hide);
   const facts = describeCommand(line, command);
-  const { append, rotate } = openFile(command);
+  const append = openFile(command);
   let count = 0;
   /** The last call that failed for good. */
   let failed: CallFacts | undefined;
@@ -74,8 +73,6 @@ export function openCallLog(command: LoggedCommand) {
       } catch (thrown) {
         settle(describeError(toSotraError(thrown), sent, hide));
         throw thrown;
-      } finally {
-        await rotate();
       }
     },
     /** Logs how the command failed; returns whether `sotra why` explains it. */
@@ -95,31 +92,21 @@ export function openCallLog(command: LoggedCommand) {
   };
 }
 
-/** Appends lines to the log; stops after an error. */
+/** Appends a line to the log and returns whether it is there; stops after an error, with a warning. */
 function openFile({ io, warn }: LoggedCommand) {
-  let [isOff, isFull] = [isHistoryOff(io), false];
-  const fail = (thrown: unknown) => {
-    isOff = true;
-    warn(`this call is not in the history: ${readMessage(thrown)}`);
-  };
-  return {
-    /** Returns whether the line is in the log. */
-    append: (describe: () => LogEntry | FailedCommand): boolean => {
-      try {
-        if (!isOff) isFull = appendLine(findHistory(io), describe());
-      } catch (thrown) {
-        fail(thrown);
-      }
-      return !isOff;
-    },
-    rotate: async () => {
-      if (isFull) await rotateLog(findHistory(io)).catch(fail);
-      isFull = false;
-    },
+  let isOff = isHistoryOff(io);
+  return (describe: () => LogEntry | FailedCommand): boolean => {
+    try {
+      if (!isOff) appendLine(findHistory(io), describe());
+    } catch (thrown) {
+      isOff = true;
+      warn(`this call is not in the history: ${readMessage(thrown)}`);
+    }
+    return !isOff;
   };
 }
 
-function describeCommand(command: string, { service, io, isPage }: LoggedCommand): CommandFacts {
+function describeCommand(command: string, { service, io }: LoggedCommand): CommandFacts {
   const { baseUrl = '', isElsewhere = true, context, wire = {} } = service ?? {};
   return {
     command,
@@ -127,7 +114,6 @@ function describeCommand(command: string, { service, io, isPage }: LoggedCommand
     baseUrl,
     ...(context !== undefined && !isElsewhere && { context }),
     ...(Object.keys(wire).length > 0 && { wire }),
-    ...(isPage && { page: true }),
   };
 }
 

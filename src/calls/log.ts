@@ -1,6 +1,5 @@
 import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SotraError } from '../errors.ts';
 import { dataDirectory } from '../lib/config/config.ts';
 import { readEnv } from '../lib/config/settings.ts';
 import { makeFolder, writeStateFile } from '../lib/files/durable-file.ts';
@@ -21,31 +20,17 @@ export function isHistoryOff({ env }: Pick<Io, 'env'>): boolean {
   return readEnv(env, 'SOTRA_HISTORY') === '0';
 }
 
-/** Appends one line with one write, so that processes do not mix theirs; returns whether the file is full. Errors: those of the file system. */
-export function appendLine(folder: string, line: LogEntry | FailedCommand): boolean {
+/** Appends one line with one write, so that processes do not mix theirs; a full file is put aside first. Errors: those of the file system. */
+export function appendLine(folder: string, line: LogEntry | FailedCommand): void {
   makeFolder(folder);
-  // The line end comes first: a line that a killed process left torn does not damage this one.
-  return writeStateFile(join(folder, logFiles[0]), `\n${JSON.stringify(line)}`, constants.O_APPEND) > maxFileBytes;
-}
-
-/** Puts the full file aside, unless another process does. Errors: those of the file system; `local-file`. */
-export async function rotateLog(folder: string): Promise<void> {
-  const { takeLock } = await import('../lib/files/database.ts');
   const [newest, second, oldest] = logFiles.map((name) => join(folder, name)) as [string, string, string];
-  let release: () => void;
-  try {
-    release = takeLock(join(folder, 'calls.lock'), 'the history');
-  } catch (thrown) {
-    if (thrown instanceof SotraError && thrown.code === 'locked') return;
-    throw thrown;
-  }
-  try {
-    if ((statSync(newest, { throwIfNoEntry: false })?.size ?? 0) <= maxFileBytes) return;
+  if ((statSync(newest, { throwIfNoEntry: false })?.size ?? 0) >= maxFileBytes) {
     if (existsSync(second)) renameSync(second, oldest);
-    renameSync(newest, second);
-  } finally {
-    release();
+    // Another process may have put it aside meanwhile.
+    if (existsSync(newest)) renameSync(newest, second);
   }
+  // The line end comes first: a line that a killed process left torn does not damage this one.
+  writeStateFile(newest, `\n${JSON.stringify(line)}`, constants.O_APPEND);
 }
 
 /** Errors: those of the file system. */

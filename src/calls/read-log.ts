@@ -1,9 +1,9 @@
-import { closeSync, existsSync, fstatSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { openStateFile } from '../lib/files/durable-file.ts';
+import { readStateFile } from '../lib/files/durable-file.ts';
 import { counted } from '../lib/output/format.ts';
 import { type FailedCommand, failedCommandSchema, type LogEntry, logEntrySchema } from './entry.ts';
 import { findHistory, logFiles } from './log.ts';
@@ -85,26 +85,8 @@ export function refuseLost(
   });
 }
 
+/** The newest first. */
 function* readLines(folder: string): Generator<string> {
-  const seen = new Set<number>();
-  for (const name of logFiles) {
-    const file = join(folder, name);
-    if (!existsSync(file)) continue;
-    const handle = openStateFile(file);
-    let text: Buffer;
-    try {
-      const { ino } = fstatSync(handle);
-      // Rotated since the one before was opened: the same file under its next name.
-      if (seen.has(ino)) continue;
-      seen.add(ino);
-      text = readFileSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    for (let end = text.length; end > 0; ) {
-      const start = text.lastIndexOf('\n', end - 1) + 1;
-      if (start < end) yield text.toString('utf8', start, end);
-      end = start - 1;
-    }
-  }
+  for (const file of logFiles.map((name) => join(folder, name)))
+    if (existsSync(file)) yield* readStateFile(file).split('\n').reverse();
 }

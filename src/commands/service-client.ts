@@ -60,8 +60,6 @@ interface ServiceClientOptions {
   warn: (text: string) => void;
   /** Prints the requests and answers of `--verbose`. */
   trace: (line: string) => void;
-  /** Whether a page makes the calls, not the command itself. */
-  isPage?: boolean | undefined;
 }
 
 export function createServiceClient(given: ServiceClientOptions): ServiceClient {
@@ -176,11 +174,11 @@ function makeHiders({ apiKey, kind }: Service): Pick<ClientConfig, 'hide' | 'hid
   };
 }
 
-async function openLog({ argv, io, config, warn, isPage }: ServiceClientOptions) {
+async function openLog({ argv, io, config, warn }: ServiceClientOptions) {
   const { openCallLog } = await import('../calls/keep-calls.ts');
   // A command that failed before it needed the service must not ask the keychain for its key now.
   const service = config.service.started() ? await config.service().catch(() => undefined) : undefined;
-  return openCallLog({ argv, io, isPage, service, warn });
+  return openCallLog({ argv, io, service, warn });
 }
 
 async function openSpinner({ io }: ServiceClientOptions) {

@@ -9,8 +9,6 @@ export interface LiveEntry {
 
 export interface LiveLog {
   add: (kind: string, data: unknown) => void;
-  /** Whether a page takes entries; one that is too slow takes none until it loads its data again. */
-  isRead: () => boolean;
   /** A `load`, then new entries in batches, until the signal; a `load` again if a reader is too slow. */
   read: (signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
 }
@@ -25,7 +23,6 @@ export function createLiveLog(pauseMs = 250): LiveLog {
   const load: LiveEntry = { kind: 'load', data: null };
   return {
     add: (kind, data) => void added.emit('entry', { kind, data }),
-    isRead: () => added.listenerCount('entry') > 0,
     read: async function* (signal) {
       const waiting = [load];
       const take = (entry: LiveEntry) => {

@@ -6,7 +6,7 @@ import type { BundleSummary } from './write.ts';
 export function addBundle(bundle: Command): void {
   bundle
     .description(
-      'The file has version, settings, the result of doctor, parameter names and the last failed commands with their responses. ' +
+      'The file has version, settings, the result of doctor and the last failed calls with their responses. ' +
         'API keys and webhook secrets are replaced by ***. It is also an HTTP archive (HAR), which browsers can open.',
     )
     .params({ out: option.file('file to write (default: sotra-bundle-<time>.json)') })

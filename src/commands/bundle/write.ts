@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { renamableParams, wireName } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { wrapInHar } from '../../calls/entry.ts';
 import { findHistory, isHistoryOff } from '../../calls/log.ts';
@@ -87,23 +86,11 @@ async function collect(context: Context) {
       aliases: Object.keys(aliases).length,
       history: !isHistoryOff(io),
     },
-    wireNames: await listWireNames(context),
     doctor,
     failedCommand: failedCommand ?? null,
     failedCalls: failed.map(summarizeCall),
     ...wrapInHar(failed.toReversed(), io.version),
   };
-}
-
-/** The service's names of parameters that the interface does not name, by their keys for `--wire`. */
-async function listWireNames(context: Context): Promise<Record<string, string>> {
-  const { endpoints } = await import('../../api/endpoints.ts');
-  const { wire = {} } = (await context.config.service().catch(() => undefined)) ?? {};
-  return Object.fromEntries(
-    endpoints.flatMap((endpoint) =>
-      renamableParams(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
-    ),
-  );
 }
 
 function withoutSecrets(stored: StoredContext) {

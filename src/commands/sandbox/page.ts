@@ -9,10 +9,10 @@ import { createActivityApp } from '../../pages/activity-app.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';
 import type { Db } from '../../sandbox/db/store.ts';
+import { openInside } from '../../sandbox/serve/answer.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
 import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
-import { controlHeader } from '../../sandbox/service/handler.ts';
 import { firstCurl, openServiceRoutes } from '../ui/service-routes.ts';
 import { openRequestActivity } from './request-activity.ts';
 import type { Ready } from './served.ts';
@@ -31,17 +31,13 @@ const lookEveryMs = 500;
 
 /** Serves the page of a served sandbox. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
-  const { url, db, keys, controlToken, world, wire } = options;
+  const { url, db, keys, world, wire } = options;
   const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
   const http = await createNetwork({ ...io, env: {} });
-  // Requests with the token are not logged and get no faults: the page shows only the requests of users.
-  const transport: typeof http = {
-    send: ({ headers, ...request }, limits) =>
-      http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),
-    close: async () => undefined,
-  };
+  // Not by HTTP: the page shows only the requests of users.
+  const transport = openInside({ db: world, now: io.now, wire });
   const { timeoutMs } = context.options;
   const isBuiltIn = db === sandboxFile(context.io);
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;

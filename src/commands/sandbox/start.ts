@@ -89,7 +89,7 @@ async function serveSandbox(
     io,
     warn: context.warn,
     control: (request, headers) => answerControl(control, request, headers),
-    isOwn: (request, headers) => isOwnRequest(control, request, headers),
+    isOwn: ({ target }) => target.startsWith(root),
     onAnswered: (request, answer, ms) => {
       const logged = log.note(request, answer, ms);
       page?.addRequest(logged, request, answer);
@@ -176,11 +176,6 @@ interface Control {
   pid: number;
   log: RequestLog;
   stop: () => void;
-}
-
-/** Whether a request comes from the control API or the page, not from a user of the service. */
-function isOwnRequest({ token }: Control, { target }: IncomingRequest, headers: IncomingHttpHeaders): boolean {
-  return target.startsWith(root) || headers[controlHeader] === token;
 }
 
 /** `undefined` for a request to the service. Errors: `ServiceRefusal`. */

@@ -69,13 +69,12 @@ function readInput(endpoint: Endpoint, given: unknown): Input {
   return checkInput(endpoint, isObject(given) ? given : {});
 }
 
-/** A context that never retries or prompts, and marks its calls as made by a page. */
+/** A context that never retries or prompts. */
 function makePageContext({ context, service }: Pick<ServiceRoutesOptions, 'context' | 'service'>): Context {
   return createContext({
     ...context,
     options: { ...context.options, retries: 0 },
     say: context.note,
-    isPage: true,
     ...(service && { knownService: service }),
   });
 }

@@ -56,12 +56,11 @@ export function openStateFile(file: string, flags = constants.O_RDONLY): number 
   }
 }
 
-/** Appends to a state file (O_APPEND) or replaces its content (O_TRUNC), in one write; returns the size of the file. */
-export function writeStateFile(file: string, text: string, flag: number): number {
+/** Appends to a state file (O_APPEND) or replaces its content (O_TRUNC), in one write. */
+export function writeStateFile(file: string, text: string, flag: number): void {
   const handle = openStateFile(file, constants.O_WRONLY | constants.O_CREAT | flag);
   try {
     writeFileSync(handle, text);
-    return fstatSync(handle).size;
   } finally {
     closeSync(handle);
   }

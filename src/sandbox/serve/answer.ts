@@ -36,7 +36,12 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
   ensureWorld(db, now(), 'demo');
   refreshTotals(db, storedNow(db, now()));
   keepSettings(db, { serviceName, layout });
-  const answer = createService({ db, now, wire });
+  return { ...openInside({ db, now, wire }), close: async () => db.close() };
+}
+
+/** Sends requests to the sandbox of an open database inside this process. */
+export function openInside(options: ServiceOptions): Transport {
+  const answer = createService(options);
   return {
     send: async ({ method, url, headers, body = '' }) => {
       const { text, ...rest } = await answer({
@@ -48,7 +53,7 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
       });
       return { ...rest, text, bytes: Buffer.byteLength(text) };
     },
-    close: async () => db.close(),
+    close: async () => undefined,
   };
 }
 

@@ -94,7 +94,7 @@ export interface ListenOptions {
   /** Faults to inject, and how to wait for those that delay. */
   faulty?: { faults: readonly Fault[]; sleep: (ms: number) => Promise<void> };
   /** Whether a request is exempt from faults and from `onAnswered`. */
-  isOwn?: (request: IncomingRequest, headers: IncomingMessage['headers']) => boolean;
+  isOwn?: (request: IncomingRequest) => boolean;
   /** Origins whose pages may send requests; default: none. */
   cors?: readonly string[];
   /** Called after each answer, except to requests whose Host or Origin header is refused. */
@@ -131,7 +131,7 @@ export async function listen(
     const request = readRequest(incoming, cors);
     if (request instanceof ServiceRefusal) return sendAnswer(answerError(request), outgoing);
     const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
-    const own = isOwn?.(request, incoming.headers) === true;
+    const own = isOwn?.(request) === true;
     const answering = own || injectFaults === undefined ? whole() : injectFaults(request, whole);
     const made: FaultyAnswer = await answering.catch(answerError);
     if (!own) onAnswered?.(request, made, performance.now() - startedMs);

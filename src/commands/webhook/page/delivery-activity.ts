@@ -80,21 +80,17 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const retries = await inbox.retries();
     for await (const event of inbox.events({ untilMs })) {
       if (rows.length >= limit + others.length) return { rows, hasMore: true };
-      rows.push(makeRow(event), ...listAttempts(event, retries, tried).map(({ row }) => row));
+      rows.push(...listRows(event, retries, tried));
       // Lets the listener answer.
       if (rows.length % 100 < 2) await setImmediate();
     }
     return { rows, hasMore: false };
   };
   const look = async (ids: readonly string[]): Promise<ActivityRow[]> => {
-    const rows: ActivityRow[] = [];
     const retries = await inbox.retries();
-    for (const id of new Set(ids.map((each) => readId(each).eventId))) {
-      const event = await find(id).catch(() => undefined);
-      if (event === undefined) continue;
-      rows.push(makeRow(event), ...listAttempts(event, retries, tried).map(({ row }) => row));
-    }
-    return rows;
+    const wanted = [...new Set(ids.map((each) => readId(each).eventId))];
+    const events = await Promise.all(wanted.map((id) => find(id).catch(() => undefined)));
+    return events.flatMap((event) => (event === undefined ? [] : listRows(event, retries, tried)));
   };
   const show = async (id: string): Promise<ActivityDetail> => {
     if (id.startsWith('refused-')) return showRefused(findRefused(id), options);
@@ -141,7 +137,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     broken,
     /** A delivery of this listener; from a cluster those of all listeners come. */
     addStored: (delivery: StoredDelivery) => {
-      if (inbox.isStream || !live.isRead()) return;
+      if (inbox.isStream) return;
       const status = delivery.isWaiting ? 'waiting' : null;
       for (const event of delivery.events) live.add('row', makeRow({ ...event, delivery, status, forwards: [] }));
     },
@@ -245,6 +241,11 @@ function listAttempts(event: StoredEvent, retries: readonly Retry[], tried: Trie
   const stored = [...ended, ...waiting];
   const others = (tried.get(event.eventId) ?? []).filter(({ row }) => !stored.some((each) => each.row.id === row.id));
   return [...others, ...stored].sort((a, b) => a.row.atMs - b.row.atMs);
+}
+
+/** The row of an event and those of its tries. */
+function listRows(event: StoredEvent, retries: readonly Retry[], tried: Tries): ActivityRow[] {
+  return [makeRow(event), ...listAttempts(event, retries, tried).map(({ row }) => row)];
 }
 
 function showEvent(event: StoredEvent, attempts: readonly Attempt[], options: DeliveryActivityOptions): ActivityDetail {
