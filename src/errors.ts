@@ -197,35 +197,15 @@ export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorC
   }
 }
 
-/** The message of an error; for a system error (`ENOENT: ...`) in our words, without the path. */
+/** The message of an error; for a system error (`ENOENT: no such file or directory, open 'x'`) its words alone. */
 export function readMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { code, syscall } = thrown as NodeJS.ErrnoException;
   if (syscall?.startsWith('spawn') && code === 'ENOENT') return 'no such program';
-  const words = syscall === undefined ? undefined : systemErrors.get(String(code));
+  if (code === 'EISDIR') return 'it is a folder';
+  const [, words] = /^E[A-Z0-9]+: ([^,]+), \w+/.exec(thrown.message) ?? [];
   return words ?? thrown.message;
 }
-
-const systemErrors: ReadonlyMap<string, string> = new Map([
-  ['E2BIG', 'its line is too long'],
-  ['EACCES', 'permission denied'],
-  ['EBUSY', 'another program is using it'],
-  ['EDQUOT', 'the disk quota is used up'],
-  ['EEXIST', 'it already exists'],
-  ['EFBIG', 'the file would be too large'],
-  ['EIO', 'the disk failed'],
-  ['EISDIR', 'it is a folder'],
-  ['ELOOP', 'its symbolic links form a loop'],
-  ['EMFILE', 'too many files are open'],
-  ['ENAMETOOLONG', 'its name is too long'],
-  ['ENFILE', 'too many files are open'],
-  ['ENOENT', 'no such file or folder'],
-  ['ENOSPC', 'no space is left on the disk'],
-  ['ENOTDIR', 'a part of its path is not a folder'],
-  ['ENXIO', 'nobody reads from it'],
-  ['EPERM', 'permission denied'],
-  ['EROFS', 'the disk is read-only'],
-]);
 
 /** `local-file` (exit 3) for errors of the file system or the sandbox's database, `internal` (exit 1) for any other error. */
 export function toSotraError(thrown: unknown): SotraError {

@@ -6,7 +6,7 @@ import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { SotraError } from '../errors.ts';
 import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
 import type { Hints } from './hints.ts';
-import { computeRetryDelay, type Failure, isUnsent, type Turn } from './retry.ts';
+import { computeRetryDelay, type Failure, isUnsent } from './retry.ts';
 import type { HideInAnswer } from './secrets.ts';
 import type { HttpRequest, HttpResponse, TimeLimits, Transport } from './transport.ts';
 
@@ -29,8 +29,8 @@ export interface ClientConfig extends TimeLimits {
   transport: Transport;
   /** `null`: the transport sends its own. */
   userAgent: string | null;
-  /** Waits for the turn of a request (`--rate`). */
-  takeTurn?: (() => Promise<Turn>) | undefined;
+  /** Waits for the turn of a request (`--rate`); returns for how many milliseconds. */
+  takeTurn?: (() => Promise<number>) | undefined;
   retries: number;
   /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
@@ -121,71 +121,35 @@ export function buildRequest(
   };
 }
 
-/** The JSON answer of any request, sent again if that is safe; redirects are followed for a GET on its own origin. Errors as in `callEndpoint`. */
+/** The JSON answer of any request, sent again if that is safe; no redirect is followed. Errors as in `callEndpoint`. */
 export async function sendRequest(wire: WireRequest, config: ClientConfig): Promise<CallAnswer> {
-  let request = buildRequest(wire, config);
+  const request = buildRequest(wire, config);
   let deadlineMs = config.now() + config.maxTimeMs;
-  let redirects: URL[] = [];
-  const failed: FailedAttempt[] = [];
-  for (let attempt = 1; ; ) {
-    const turn = await config.takeTurn?.();
+  // For `--json`: why each attempt failed, and the wait before the next one.
+  const failed: { reason: string; waitedMs: number | null }[] = [];
+  for (let attempt = 1; ; attempt += 1) {
     // Waiting for a turn is not time that the service takes.
-    deadlineMs += turn?.waitedMs ?? 0;
+    deadlineMs += (await config.takeTurn?.()) ?? 0;
     config.observe({ kind: 'request', request, attempt });
-    const result = await attemptOnce(request, config, deadlineMs).finally(turn?.arrived);
+    const result = await attemptOnce(request, config, deadlineMs);
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const { error, failure } = result;
-    const next = findRedirect(result, request);
-    if (next !== undefined && !isLoop(next, [...redirects, request.url])) {
-      redirects.push(request.url);
-      request = { ...request, url: next };
-      continue;
-    }
     const nowMs = config.now();
     const limits = { retries: config.retries, maxWaitMs: config.maxWaitMs, leftMs: deadlineMs - nowMs };
     const delay =
       failure && computeRetryDelay(request.method, failure, attempt, limits, { random: config.random, nowMs });
     failed.push({ reason: error.message, waitedMs: delay ?? null });
-    if (next !== undefined) throw withAttempts(loopError(next, request, config), failed);
-    if (delay === undefined) throw withAttempts(error, failed);
+    if (delay === undefined)
+      throw Object.assign(error, { attempts: attempt }, attempt > 1 && { details: { attempts: failed } });
     config.observe({ kind: 'wait', ms: delay, why: error.message });
     await config.sleep(delay, config.signal);
-    attempt += 1;
-    redirects = [];
-    request = buildRequest(wire, config);
   }
-}
-
-interface FailedAttempt {
-  reason: string;
-  /** The wait before the next attempt; `null` when there was none. */
-  waitedMs: number | null;
 }
 
 interface AttemptFailure {
   error: SotraError;
   /** Why the request may be sent again; absent if it never may. */
   failure?: Failure;
-  location?: string | undefined;
-}
-
-const maxRedirects = 5;
-
-/** Where a redirect leads, if it may be followed. */
-function findRedirect({ failure, location }: AttemptFailure, { method, url }: HttpRequest): URL | undefined {
-  const isRedirect = failure !== undefined && 'status' in failure && [301, 302, 303, 307, 308].includes(failure.status);
-  if (!isRedirect || method !== 'GET' || location === undefined || !URL.canParse(location, url.href)) return undefined;
-  const next = new URL(location, url);
-  return next.origin === url.origin ? next : undefined;
-}
-
-function isLoop(next: URL, seen: readonly URL[]): boolean {
-  return seen.length > maxRedirects || seen.some(({ href }) => href === next.href);
-}
-
-function loopError(next: URL, { url }: HttpRequest, { hide, hints }: ClientConfig): SotraError {
-  const message = `${url.origin} redirects in a loop, last to ${hide(next.pathname)}`;
-  return new SotraError('redirect', message, { hint: hints?.ofLoop() });
 }
 
 /** One request. From 400 on the status decides, whatever the body is. */
@@ -215,11 +179,7 @@ async function attemptOnce(
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return readAnswer(request.method, answer, config);
   const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
-  return {
-    error: statusError(request, answer, config),
-    failure,
-    location: pickHeader(response.headers, 'location'),
-  };
+  return { error: statusError(request, answer, config), failure };
 }
 
 function readAnswer(
@@ -259,11 +219,6 @@ function refuseManyRows(data: unknown): void {
   const lists = [data, ...(isObject(data) ? Object.values(data) : [])];
   if (lists.some((list) => Array.isArray(list) && list.length > maxRows))
     throw new BoundsError('a list of more than 250,000 rows');
-}
-
-function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {
-  const attempts = failed.length;
-  return Object.assign(error, { attempts }, attempts > 1 && { details: { attempts: failed } });
 }
 
 /**

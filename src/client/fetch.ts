@@ -10,46 +10,36 @@ export function createFetchTransport(fetch: Fetch): Transport {
   return {
     send: async ({ method, url, headers, body }, limits) => {
       const stop = new AbortController();
-      let overrun: 'late' | 'timeout' | undefined;
-      const stopAfter = (ms: number, kind: typeof overrun) =>
-        setTimeout(
-          () => {
-            overrun = kind;
-            stop.abort();
-          },
-          Math.min(ms, maxTimerMs),
-        );
+      const stopAfter = (ms: number, kind: 'late' | 'timeout') => {
+        const end = () => stop.abort(new NetworkFailure(kind, 'no answer in time', undefined));
+        return setTimeout(end, Math.min(ms, maxTimerMs));
+      };
       const late = stopAfter(limits.totalMs, 'late');
-      let silence: ReturnType<typeof setTimeout> | undefined;
+      let silence = stopAfter(limits.timeoutMs, 'timeout');
       const restart = () => {
         clearTimeout(silence);
         silence = stopAfter(limits.timeoutMs, 'timeout');
       };
-      const toFailure = (thrown: unknown, read: (error: unknown) => NetworkFailure): Error => {
+      const nameFailure = (thrown: unknown, read: (error: unknown) => NetworkFailure): Error => {
         if (thrown instanceof SotraError) return thrown;
-        if (overrun !== undefined) return new NetworkFailure(overrun, 'no answer in time', thrown);
+        if (stop.signal.aborted) return stop.signal.reason;
         // `fetch` wraps what happened to the connection.
         return read((thrown as Error | null)?.cause ?? thrown);
       };
-      restart();
       try {
-        const response = await fetch(url.href, {
-          method,
-          headers,
-          redirect: 'manual',
-          signal: AbortSignal.any([limits.signal, stop.signal]),
-          ...(body !== undefined && { body }),
-        });
+        const signal = AbortSignal.any([limits.signal, stop.signal]);
+        const sent = { method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) } as const;
+        const response = await fetch(url.href, sent);
         if (response.type === 'opaqueredirect')
           throw new SotraError('redirect', `${url.origin} redirects, and a browser does not say where to`);
         const read = await readBody(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
           text: '',
           bytes: 0,
-          bodyError: toFailure(thrown, cutFailure),
+          bodyError: nameFailure(thrown, cutFailure),
         }));
         return { status: response.status, headers: Object.fromEntries(response.headers), ...read };
       } catch (thrown) {
-        throw toFailure(thrown, readFailure);
+        throw nameFailure(thrown, readFailure);
       } finally {
         clearTimeout(late);
         clearTimeout(silence);

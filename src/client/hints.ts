@@ -12,8 +12,7 @@ export const hints = {
   ofRedirect: (to: string | undefined) =>
     to === undefined
       ? 'See the answer with --verbose, and check the base URL.'
-      : 'The key is sent to no other origin. If you trust the new address, make it the base URL.',
-  ofLoop: () => 'Set the base URL to the address that answers.',
+      : 'Redirects are not followed, as the key goes to no other address. If you trust the new one, make it the base URL.',
   ofOtherOrigin: () => 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
   ofBadAnswer: (isTooMuch: boolean, baseUrl: string) =>
     isTooMuch

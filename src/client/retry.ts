@@ -78,47 +78,17 @@ export function computeRetryDelay(
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 
-export interface Turn {
-  waitedMs: number;
-  /** To be called once the request has surely arrived or failed: only then its time counts. */
-  arrived: () => void;
-}
-
-/**
- * Turns for all requests that share a rate: evenly, and never more than `count` of them at the service in any `perMs`, however long each is on
- * its way. Rejects with the signal.
- */
+/** Waits for the turn of each request that shares a rate, evenly spaced, and returns for how many milliseconds. Rejects with the signal. */
 export function createRate(
   { count, perMs }: Pick<Rate, 'count' | 'perMs'>,
   { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
-): () => Promise<Turn> {
-  const arrivals: Promise<number>[] = [];
-  let [before, nextMs]: [Promise<unknown>, number] = [Promise.resolve(), 0];
-  const waitUntil = async (atMs: number) => {
-    // A clock that is set meanwhile delays by one interval at most.
-    for (let leftMs = Math.min(atMs - now(), perMs); leftMs > 0; ) {
-      const startMs = now();
-      await sleep(Math.ceil(leftMs), signal);
-      leftMs -= now() < startMs ? leftMs : now() - startMs;
-    }
-  };
-  return () => {
-    const askedMs = now();
-    const earlier = arrivals.length < count ? undefined : arrivals.shift();
-    let arrived = () => {};
-    arrivals.push(
-      new Promise((resolve) => {
-        arrived = () => resolve(now());
-      }),
-    );
-    const turn = before.then(async () => {
-      const freeMs = earlier === undefined ? 0 : (await earlier) + perMs;
-      await waitUntil(Math.max(nextMs, freeMs));
-      nextMs = now() + perMs / count;
-      return { waitedMs: now() - askedMs, arrived };
-    });
-    before = turn.catch(arrived);
-    return turn;
+): () => Promise<number> {
+  let nextMs = 0;
+  return async () => {
+    const waitMs = Math.max(0, nextMs - now());
+    nextMs = now() + waitMs + perMs / count;
+    if (waitMs > 0) await sleep(Math.ceil(waitMs), signal);
+    return waitMs;
   };
 }
 

@@ -22,7 +22,6 @@ export interface Limits {
   /** Until something comes: the connection, the first byte, the next one. */
   timeoutMs: number;
   totalMs: number;
-  /** 0: the body is not read. */
   maxBytes: number;
   signal: AbortSignal;
 }

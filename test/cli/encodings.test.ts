@@ -124,7 +124,7 @@ test('a file that is missing or a folder is named without the words of the syste
   expect(await said(`key import k --key-file ${none}`)).toEqual([3, `error: no such file: ${none}`]);
   expect(await said(`webhook listen --secret-file ${none}`)).toEqual([
     3,
-    `error: the secret file ${none} cannot be read: no such file or folder`,
+    `error: the secret file ${none} cannot be read: no such file or directory`,
   ]);
   expect(await said(`--sandbox profile positions ext:a open --prices-file ${none}`)).toEqual([
     3,

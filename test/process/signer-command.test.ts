@@ -66,14 +66,6 @@ test('a command that is not used any more is ended, and what it prints on is not
   await expect.poll(isThere).toBe(false);
 });
 
-test('a command that is too long for the system cannot be started', async () => {
-  const { code, err } = await signBy(`true ${'#'.repeat(200_000)}`);
-  expect([code, JSON.parse(err).error.message]).toEqual([
-    11,
-    '--signer-command cannot be started: its line is too long',
-  ]);
-});
-
 test('--signer says whose signature it must be, and no key is given beside', async () => {
   expect(await signBy('true', '--signer bob')).toMatchObject({ code: 2, err: expect.stringContaining('--signer bob') });
   const both = await signBy('true', `--signer ${signer} --key trader`);

@@ -197,7 +197,7 @@ test('a change of the settings on a full disk is exit 3, and they are as they we
   expect(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(2 ** 21))).toThrow('ENOSPC');
   for (const argv of ['context set own --base-url https://b.example.com', 'alias set me ext:a']) {
     const { code, err } = await run(argv, { env });
-    expect([argv, code, err]).toEqual([argv, 3, expect.stringContaining('no space is left on the disk')]);
+    expect([argv, code, err]).toEqual([argv, 3, expect.stringContaining('no space left on device')]);
   }
   expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe(before);
 });
@@ -206,7 +206,7 @@ test.each(some(['--help', '--version', '--help --json', '--sandbox leaderboard l
   '%s with its output on a full disk is exit 3 and says so',
   async (argv) => {
     const { code, err } = await runBuilt(argv, (await place()).env, { after: '> /dev/full' });
-    expect([code, err]).toEqual([3, expect.stringContaining('cannot write to stdout: no space is left on the disk')]);
+    expect([code, err]).toEqual([3, expect.stringContaining('cannot write to stdout: no space left on device')]);
   },
 );
 
@@ -214,7 +214,7 @@ test('a history that cannot be written is one note, and the exit code is the one
   const { env } = await place();
   const { code, out, err } = await runBuilt('leaderboard list --json', env, { before: atMostKib(0) });
   expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
-  expect(err).toMatch(/^warning: this call is not in the history: the file would be too large[^\n]*\n$/);
+  expect(err).toMatch(/^warning: this call is not in the history: file too large[^\n]*\n$/);
   expect(JSON.parse((await run('history --json', { env })).out)).toEqual([]);
 });
 

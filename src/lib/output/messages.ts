@@ -57,37 +57,17 @@ export function wrapWords(
 }
 
 /**
- * A sentence in lines of at most `width`, with each `sotra ...` line in it on one line, so that it can be copied. Further lines are indented: what
- * a service wrote does not begin a line that reads as `hint: ...`.
+ * A sentence in lines of at most `width`, with each `sotra ...` line in it, to the end of its clause, on one line, so that it can be copied.
+ * Further lines are indented: what a service wrote does not begin a line that reads as `hint: ...`.
  */
 function wrapSentence(text: string, width: number): string {
-  const words = text.split(' ');
-  const kept: string[] = [];
-  for (let index = 0; index < words.length; ) {
-    const end = /^[("']?sotra$/.test(words[index] ?? '') ? findLineEnd(words, index) : index + 1;
-    kept.push(words.slice(index, end).join(glue));
-    index = end;
-  }
-  return wrapWords(kept.join(' '), Math.max(20, width - 2))
+  const whole = text.replace(/\bsotra (?:'[^']*'|[^.,;:?!)]|[.,;:?!)](?! |$))+/g, (line) =>
+    line.trimEnd().replaceAll(' ', glue),
+  );
+  return wrapWords(whole, Math.max(20, width - 2))
     .join('\n  ')
     .replaceAll(glue, ' ');
 }
 
 /** Replaces a space that must not become a line end; no text of a terminal has it. */
 const glue = '\0';
-
-/** The end of the command line that begins at `start`: the end of the sentence, or after the last word that is not prose. */
-function findLineEnd(words: readonly string[], start: number): number {
-  const isWhole = /^(mean|or|example:)$/.test(words[start - 1] ?? '');
-  let end = start + 3;
-  let line = 'sotra';
-  for (let index = start + 1; index < words.length; index += 1) {
-    const word = words[index] ?? '';
-    line += ` ${word}`;
-    const isQuoted = line.replaceAll("'\\''", '').split("'").length % 2 === 0;
-    if (isWhole && word === 'or' && !isQuoted) return index;
-    if (isWhole || isQuoted || !/^[A-Za-z]+[.,;:?!)]*$/.test(word)) end = index + 1;
-    if (!isQuoted && /[.,;:?!)]$/.test(word)) return Math.min(end, index + 1);
-  }
-  return Math.min(end, words.length);
-}

@@ -132,7 +132,9 @@ test('a file that is no place for a secret is refused before anything is sent; a
   const argv = `webhook sync --url ${hook} --file @list --secret-file @none/hook.secret`;
   expect(await sotra(argv)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('error: --secret-file @none/hook.secret: cannot be written: no such file or folder'),
+    err: expect.stringContaining(
+      'error: --secret-file @none/hook.secret: cannot be written: no such file or directory',
+    ),
   });
   expect(requests).toEqual([]);
   expect((await sotra(`${argv} --check`)).code).toBe(10);

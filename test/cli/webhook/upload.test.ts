@@ -342,7 +342,7 @@ test('a secret file without a secret, or that cannot be read, is named', async (
     const { code, err } = await run(`webhook verify --header t=1,v1=a --secret-file ${file} --json`, { stdin: '{}' });
     expect([code, JSON.parse(err).error]).toMatchObject([3, { code: 'local-file', message, hint }]);
   };
-  await refused(`the secret file ${file} cannot be read: no such file or folder`);
+  await refused(`the secret file ${file} cannot be read: no such file or directory`);
   writeFileSync(file, '# none\n \n');
   await refused(`the secret file ${file} holds no secret`);
   writeFileSync(file, 'whsec_a\n***\n');
