@@ -225,7 +225,7 @@ function describeRange({ min, max }: NumberKind): string {
 
 function describeLength({ minLength, maxLength }: TextKind): string {
   if (minLength !== undefined && maxLength !== undefined) return `${minLength} to ${maxLength} characters`;
-  return minLength === 1 ? 'text that is not empty' : 'text';
+  return minLength === 1 ? 'non-empty text' : 'text';
 }
 
 /** One text as a value of the kind, or of its items; unreadable text stays text, for `checkValue` to refuse. */

@@ -59,7 +59,7 @@ export function buildCommentText({ serviceName, layout = 'five-line', ...fields 
     throw usageError(`layout ${JSON.stringify(layout)}: must be one of five-line, blank-line`);
   for (const field of ['chain', 'tokenAddress', 'transactionHash', 'commentText'] as const)
     if (typeof fields[field] !== 'string' || fields[field] === '')
-      throw usageError(`${field} ${JSON.stringify(fields[field])}: must be text that is not empty`);
+      throw usageError(`${field} ${JSON.stringify(fields[field])}: must be non-empty text`);
   const problem = commentProblem(fields);
   if (problem !== undefined) throw usageError(problem);
   return signedText(fields, { serviceName, layout });

@@ -75,7 +75,7 @@ export interface ActivityDetail {
 export function targetError(target: string, why: string): NonNullable<ActivityDetail['error']> {
   return {
     message: `Not accepted by ${target}: ${why}.`,
-    hints: ['Correct the program at this address, then press Send again.'],
+    hints: ['Fix the program at this address, then press Send again.'],
   };
 }
 

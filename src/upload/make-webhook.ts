@@ -42,7 +42,7 @@ export const continuing = 'The same command continues; sotra webhook list shows 
 
 /** Attempts after the first, of a call that may be made twice and of the POST that makes a webhook, unless `--retries` is given. */
 const [callRetries, postRetries] = [7, 4];
-/** Looks, a second apart, after which a POST of unknown outcome made no webhook; not timed, since a slow service lists slowly. Assumed. */
+/** After so many looks at the list, a second apart, a POST counts as failed; a count, since a slow service lists slowly. Assumed. */
 const maxLooks = 10;
 const lookEveryMs = 1000;
 /** Statuses of a service that allows one webhook for a URL; other statuses prove nothing. */

@@ -96,7 +96,7 @@ export async function openUpload(
     const fresh = { version: 1, ...service, destinationUrl: shownUrl, uid: uid ?? null, ...blank } as const;
     const state = readState(folder) ?? fresh;
     if (uid !== undefined && state.uid !== uid)
-      throw new SotraError('locked', `webhook ${uid} was replaced meanwhile`, {
+      throw new SotraError('locked', `webhook ${uid} was replaced in the meantime`, {
         hint: 'sotra webhook list shows the new one.',
       });
     return { upload: { folder, state, confirmedOf: state.uid, isReadOnly }, unlock };

@@ -26,7 +26,7 @@ const params = {
     conflicts: ['olderThan', 'newerThan'],
   }),
   watch: option.parsed(
-    'print new cards as they come, polling this often, such as 5s; ends with Ctrl-C or --max',
+    'poll this often, such as 5s, and print new cards; ends with Ctrl-C or --max',
     readInterval,
     'must be a time from 100ms to 1h, such as 5s',
     { valueName: 'duration', conflicts: ['olderThan', 'cursor', 'all'] },

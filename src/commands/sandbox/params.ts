@@ -29,7 +29,7 @@ export const startParams = {
   }),
   eligibility: local(
     optional(choice(['any', 'public'])),
-    'which traders leaderboards include; public: by the public thresholds',
+    'which traders leaderboards include; public: those above the public thresholds',
   ),
   serviceName: option.text('service name in signed texts (default: Sandbox)'),
   layout: local(optional(choice(layouts)), 'layout of signed texts (default: five-line)'),

@@ -106,7 +106,7 @@ export const eventsParams = {
 export type EventsInput = InputOf<typeof eventsParams>;
 
 export const showParams = {
-  id: local(text(), 'id of the event, or how it starts', { positional: true }),
+  id: local(text(), 'id of the event, or its start', { positional: true }),
   secretFile: option.texts('verify the signature again, with these secrets'),
   ...storeParams,
 };
@@ -114,7 +114,7 @@ export const showParams = {
 export type ShowInput = InputOf<typeof showParams>;
 
 export const replayParams = {
-  ids: option.texts('ids of events, or how they start', { positional: true, flag: 'id' }),
+  ids: option.texts('ids of events, or their starts', { positional: true, flag: 'id' }),
   since: momentOption('every delivery received since a time, or within 1h'),
   failed: option.flag('every delivery that was set aside; forwarded once it is accepted'),
   to: local(httpAddressKind, 'where to send them', { valueName: 'url' }),

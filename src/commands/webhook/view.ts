@@ -126,7 +126,7 @@ export const events = listView<EventRow>(
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
     column.text('about', 'What happened', 'who did what with which token', { cut: true }),
-    column.text('eventId', 'Event id', 'id; webhook show and replay also accept how it starts', { show: showId }),
+    column.text('eventId', 'Event id', 'id; webhook show and replay also accept its start', { show: showId }),
     column.text('status', 'Status', 'forwarded, waiting or failed', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
     column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret', { extra: true }),

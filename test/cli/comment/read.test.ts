@@ -167,8 +167,8 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
     [{ ...line, chain: 'B SE' }],
     `line 1: chain "B SE": must be one of ${chains.join(', ')}, or another name of a chain`,
   ],
-  [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be text that is not empty'],
-  [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be text that is not empty'],
+  [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be non-empty text'],
+  [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be non-empty text'],
   [[{ ...line, tokenAddress: '0x12' }], 'line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits'],
   [[{ ...line, signature: '0x' }], 'line 1: message is missing'],
   [

@@ -27,7 +27,7 @@ const anything = json({}, () => undefined);
 
 const words: readonly [kind: Kind, words: string][] = [
   [text({ minLength: 0 }), 'text'],
-  [text(), 'text that is not empty'],
+  [text(), 'non-empty text'],
   [text({ minLength: 2 }), 'text'],
   [text({ maxLength: 9 }), '1 to 9 characters'],
   [text({ minLength: 0, maxLength: 9 }), '0 to 9 characters'],
@@ -90,13 +90,13 @@ test.each(read)('for a parameter like %j, %j is read as %j', (kind, given, value
 });
 
 const checked: readonly [kind: Kind, value: unknown, problem: object | undefined][] = [
-  [text(), '', { value: '', message: 'must be text that is not empty' }],
+  [text(), '', { value: '', message: 'must be non-empty text' }],
   [text({ maxLength: 2 }), '😀', undefined],
   [text({ maxLength: 2 }), '😀a', { value: '😀a', message: 'must be 1 to 2 characters' }],
-  [text(), 7, { value: 7, message: 'must be text that is not empty' }],
-  [text(), undefined, { value: undefined, message: 'must be text that is not empty' }],
+  [text(), 7, { value: 7, message: 'must be non-empty text' }],
+  [text(), undefined, { value: undefined, message: 'must be non-empty text' }],
   [optional(text()), undefined, undefined],
-  [optional(text()), null, { value: null, message: 'must be text that is not empty' }],
+  [optional(text()), null, { value: null, message: 'must be non-empty text' }],
   [nullable(text()), null, undefined],
   [formatted(anyName), 'A', { value: 'A', message: 'must be a name' }],
   [integer(1, 250), 250, undefined],
@@ -176,7 +176,7 @@ const wrong: readonly [given: Record<string, unknown>, message: string][] = [
   ],
   [{ ...whole, chains: ['base', 'mars'] }, 'chains "mars": must be one of base, solana'],
   [{ ...whole, chains: 'base' }, 'chains "base": must be a list'],
-  [{ ...whole, viewers: ['x', 2] }, 'viewers 2: must be text that is not empty'],
+  [{ ...whole, viewers: ['x', 2] }, 'viewers 2: must be non-empty text'],
   [{ ...whole, names: ['x', 2] }, 'names 2: must be text'],
   [{ ...whole, counts: ['x'] }, 'counts "x": must be a whole number'],
   [{ ...whole, owner: Symbol('s') }, 'owner undefined: must be text'],
