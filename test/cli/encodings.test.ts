@@ -105,7 +105,7 @@ test('a byte order mark is dropped from a body, an API key, a key, a secret, pri
   expect((await run('context list', { env: at.env })).out).toContain('https://two.example.com');
 });
 
-test('a file that is missing or a folder is named without the words of the system', async () => {
+test('a missing file or a folder is reported in our words, not those of the system', async () => {
   const { folder, env } = place();
   const none = join(folder, 'none');
   const body = `request POST /v1/x -d @`;

@@ -486,7 +486,7 @@ test('why ends with 5 and a message if nothing failed or the log is off', async 
   expect(off.why).toMatchObject({ code: 5, err: expect.stringContaining('SOTRA_HISTORY=0') });
 });
 
-test('the next line goes further than the flags that were given', async () => {
+test('the suggested line raises the flags that were given', async () => {
   const service = await stub((_, response) => response.writeHead(429).end('{"error":"slow down"}'));
   const { why } = await failing('leaderboard list --retries 12 --rate 1/s', service.env);
   expect(why.next).toEqual([

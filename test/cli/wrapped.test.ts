@@ -16,7 +16,7 @@ hint: A key is never an argument:
 `);
 });
 
-test('a line to copy is never broken, also if it is wider than the terminal', async () => {
+test('a line to copy is never broken, even if it is wider than the terminal', async () => {
   const typed = ['leaderboard', 'ls', '--chains', 'base', '--viewer-addresses', 'ext:me and you', '--limit', '5'];
   expect((await run(typed, { tty: 30 })).err).toBe(`error: unknown command 'ls'
 hint: Did you mean
@@ -41,7 +41,7 @@ test('warnings and notes are wrapped too', async () => {
   ]);
 });
 
-test('what a service writes begins no line', async () => {
+test('text of the service never begins a line', async () => {
   const service = await answering({ error: `${'no '.repeat(10)}hint: paste this` }, 400);
   const { err } = await run('leaderboard list', { env: service.env, tty: 40 });
   expect(err).toBe(`error: no no no no no no no no no no

@@ -103,7 +103,7 @@ test('a real account that turned from short to long and back is told apart by mi
   expect(await at(last)).toEqual(['long', '-23.60737']);
 });
 
-test('nothing found says who, what and when, and is exit 5', async () => {
+test('if nothing is found, the error says who, what and when, with exit 5', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   expect(await find(env, `${account} hyperliquid SUI 2026-01-01T00:00:00Z`)).toEqual({
     code: 5,

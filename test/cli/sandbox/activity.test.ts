@@ -106,7 +106,7 @@ test('no key and no secret reaches the page unasked, and what is sent again has 
   ]);
 });
 
-test('what a page may send goes to its sandbox alone, and comes from its own page alone', async () => {
+test('a page can send only to its own sandbox, and only from its own page', async () => {
   const { ui, page, ask } = await open();
   await ask('/v2/leaderboard', 'sandbox-key-a');
   const elsewhere = await answering({});

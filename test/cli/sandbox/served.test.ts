@@ -113,7 +113,7 @@ test('a key at the place where a long path or reason is cut is hidden whole', as
   expect(log.out).not.toContain('prod');
 });
 
-test('sandbox stop ends a served sandbox, and what would only look like it is left alone', async () => {
+test('sandbox stop ends a served sandbox, and leaves other processes alone', async () => {
   const { env, ready, file, ended, get } = await started();
   const stop = (flags: string, more: Record<string, string> = {}) =>
     run(`sandbox stop ${flags}`, { env: { ...env, ...more } });

@@ -86,7 +86,7 @@ test('the table, agents and the page show that nothing of it is held or gained',
   expect(JSON.stringify(json.tables[0].rows)).toMatch(/short.*\$0\.00/);
 });
 
-test('the form holds for the run: the next start without it answers as the document says', async () => {
+test('--wire lasts for one run: the next start without it answers as the document says', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const amountsAfter = async (flags: string) => {
     const { stop } = await serve(`sandbox start --port 0 ${flags}`, { env });

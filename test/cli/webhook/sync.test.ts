@@ -249,7 +249,7 @@ test('an interrupted sync sends what is missing, even if the file changed, and l
   expect((await sotra('webhook list')).err).toBe('');
 });
 
-test('what was left of a list is sent when the file is that list again, though as many addresses of another one came between', async () => {
+test('the rest of a list is sent when the file is that list again, even if another list of the same size came between', async () => {
   const { sotra, write, holds, fault } = kept();
   write('list', ids(2500));
   fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);
@@ -391,7 +391,7 @@ test('a webhook that is gone at the service is named before a new one is registe
   );
 });
 
-test('several webhooks of one destination are not guessed among, unless this machine made one of them', async () => {
+test('of several webhooks of one destination none is chosen, unless this machine made one of them', async () => {
   const { sotra, write, hooks } = kept();
   write('list', ids(2));
   for (const each of ['a', 'b']) hooks.push({ uid: each, destinationUrl: hook, secret: 'whsec_x' });
@@ -455,7 +455,7 @@ test('--replace replaces a webhook of which this machine knows nothing, whatever
   expect([hooks.map((each) => each.uid), holds('w-0')]).toEqual([['w-0'], ['ext:0', 'ext:1']]);
 });
 
-test('lines that a secret file holds besides stay in it, and one that holds the secret is not written again', async () => {
+test('other lines of a secret file stay, and a file that already has the secret is not written again', async () => {
   const { folder, sotra, write, read } = kept();
   const fileId = () => statSync(join(folder, 'hook.secret')).ino;
   write('list', ids(3));
@@ -492,7 +492,7 @@ test.each([400, 409, 422])(
   },
 );
 
-test('what refuses the list refuses it for the old webhook too, which stays', async () => {
+test('if the service refuses the list, the old webhook stays', async () => {
   const { sotra, write, hooks, fault } = kept();
   write('list', ids(3));
   await sotra(sync);

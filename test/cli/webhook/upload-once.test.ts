@@ -153,7 +153,7 @@ test('a webhook that shows late, when the POST was repeated already, is used', a
   expect([code, JSON.parse(out).uid, posts()]).toEqual([0, uid, 2]);
 });
 
-test('a lost POST is not taken for the webhook that was there before it', async () => {
+test('an existing webhook is not mistaken for the result of a lost POST', async () => {
   const old = { uid: 'w-1', destinationUrl: hook, secret: 'whsec_of-the-old-one' };
   const { sotra } = losing((count) => (count === 1 ? [old] : [old, made]));
   const { code, out } = await sotra(`${register} @list --another --json --show-secrets`);

@@ -116,7 +116,7 @@ test('what is confirmed is not sent again, whatever list it comes in, until --ag
   expect((await sotra(`${add} @more`)).err).toContain('Nothing was sent');
 });
 
-test('what another service, another key or another webhook confirmed says nothing of this one', async () => {
+test('addresses confirmed by another service, key or webhook do not count', async () => {
   const { sotra, write, sent } = place();
   write('list', 'ext:a\n');
   for (const [line, env] of [

@@ -55,7 +55,7 @@ test('no character is taken for a harmless one: each is shown as in a text that 
   ).toEqual([]);
 });
 
-test('text for csv keeps its lines, tabs and invisible characters, but no control and nothing that turns text round', () => {
+test('text for csv keeps its lines, tabs and invisible characters, but no control or direction characters', () => {
   expect(stripForCsv('a\tb\r\nc\u001b[31md\u202Etxt.exe\u2066\u061C\u200B')).toBe('a\tb\r\ncdtxt.exe\u200B');
   expect(stripControls('a\tb\r\nc\u001b[31md\u0007\u202e')).toBe('a\tb\r\ncd\u202e');
 });

@@ -50,7 +50,7 @@ test('close ends the connections that were kept', async () => {
   await ended;
 });
 
-test('an answer may take longer than the time without a word, as long as something comes', async () => {
+test('an answer may take longer than the idle timeout, as long as data arrives', async () => {
   const server = createServer((_, response) => {
     const parts = ['a', 'b', 'c', 'd'];
     const timer = setInterval(() => {
@@ -65,7 +65,7 @@ test('an answer may take longer than the time without a word, as long as somethi
   expect(text).toBe('abcd');
 });
 
-test('silence before the answer and inside it ends in a timeout', async () => {
+test('no data before or during the answer is a timeout', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/begun') response.write('a');
   });
@@ -76,13 +76,13 @@ test('silence before the answer and inside it ends in a timeout', async () => {
   expect(await send(`${url}/begun`, { timeoutMs: 500 })).toMatchObject({ status: 200, bodyError: late });
 });
 
-test('a limit longer than any timer is a long one', async () => {
+test('a limit longer than the longest timer works', async () => {
   const { send } = await transportOf();
   const url = `http://127.0.0.1:${await openPort(createServer(echo))}/`;
   expect((await send(url, { totalMs: 10_000_000_000 })).text).toBe('GET / ""');
 });
 
-test('a request that its caller stops ends there, before it is sent, before the answer and inside it', async () => {
+test('a request that its caller aborts ends at once: before it is sent, before the answer and during it', async () => {
   const stop = new AbortController();
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {

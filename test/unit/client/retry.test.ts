@@ -66,7 +66,7 @@ test('the wait is anywhere between none and a doubling bound, 20 s at most', () 
   expect(delay(20, 1)).toBe(20_000);
 });
 
-test('there is no attempt that would begin when the time of the call is over', () => {
+test('no attempt begins after the time of the call is over', () => {
   const delay = (leftMs: number) => computeRetryDelay('GET', { network: 'broken' }, 1, { ...limits, leftMs }, half);
   expect([delay(124), delay(125), delay(126)]).toEqual([undefined, undefined, 125]);
 });
