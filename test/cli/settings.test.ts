@@ -193,13 +193,6 @@ test('an alias works wherever an identifier does: argument, list, token address'
   ]);
 });
 
-test('text that begins with an @ but is no identifier is left alone', async () => {
-  const service = await answering({ traders: [] });
-  const env = { ...(await withAlias()), ...service.env };
-  await run('leaderboard sections --sections @whale', { env });
-  expect(service.requests[0]?.url).toBe('/v1/leaderboard?sections=%40whale');
-});
-
 test('an alias that is not saved is refused with the one that was meant', async () => {
   const service = await answering({});
   const env = { ...(await withAlias()), ...service.env };
@@ -238,14 +231,4 @@ test.each([
   const { code, err } = await run(argv);
   expect(code).toBe(2);
   expect(err).toContain(message);
-});
-
-test('profile get says who is behind an alias, and whether a viewer follows it', async () => {
-  const env = await withAlias();
-  const get = async (more = '') => JSON.parse((await run(`--sandbox profile get @whale --json ${more}`, { env })).out);
-  expect((await get()).addresses).toContain(wallet);
-  const before = await get('--viewer-addresses ext:me');
-  await run('--sandbox follow add ext:me @whale', { env });
-  const after = await get('--viewer-addresses ext:me');
-  expect([before.isFollowedByUser, after.isFollowedByUser]).toEqual([false, true]);
 });

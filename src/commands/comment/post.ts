@@ -144,8 +144,6 @@ interface Swap {
   direction: string;
   usd: number | undefined;
   atSec: number;
-  /** Why it cannot take a comment. */
-  obstacle: string | undefined;
 }
 
 /** The input with the newest swap of the signer that has no comment. Errors: `usage` without a comment; `not-found` if there is none. */
@@ -153,20 +151,16 @@ async function chooseSwap(input: PostInput, stdinUse: string | undefined, contex
   if ((input.commentText ?? input.textFile) === undefined)
     throw usageError('the comment is missing', 'Give it as the argument: sotra comment post "gm" --last --key <name>.');
   const { address, input: known } = await findKeyAddress(input, context, stdinUse);
-  const swaps = await listSwaps(address, context);
-  const [newest] = swaps;
-  const swap = swaps.find(({ obstacle }) => obstacle === undefined);
-  if (newest === undefined || swap === undefined)
+  const [swap] = await listSwaps(address, context);
+  if (swap === undefined)
     throw new SotraError('not-found', `no recent swap of ${address} can take a comment`, {
       hint: `A swap takes one comment and must be worth at least ${minUsd} USD. Name an older one with --chain, --tx and --token.`,
     });
-  if (newest !== swap)
-    context.warn(`the newest swap ${newest.obstacle}: ${describeSwap(newest, context)}; --last uses the one before it`);
   context.note(`Commenting on: ${describeSwap(swap, context)}`);
   return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
 }
 
-/** Swaps of a wallet, newest first: the latest of each position, and those listed with it. */
+/** Swaps of a wallet that can take a comment, newest first: the latest of each position, and those listed with it. */
 async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
   // A dry run of the comment still reads the swaps.
   const options = { ...context.options, preview: false };
@@ -184,15 +178,15 @@ async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
 function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: Card): Swap[] {
   const { tokenChain, tokenAddress, tokenSymbol, trades } = metadata;
   const about = { chain: tokenChain as Chain, tokenAddress, symbol: tokenSymbol ?? tokenAddress };
-  const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost: usd, timestamp }) => {
-    const small = usd < minUsd ? `is worth less than ${minUsd} USD` : undefined;
-    const obstacle = comments.length > 0 ? 'already has a comment' : small;
-    return hash ? [{ ...about, transactionHash: hash, direction, usd, atSec: toUnixSec(timestamp), obstacle }] : [];
-  });
+  const listed = trades
+    .filter(({ comments = [], usdCost }) => comments.length === 0 && usdCost >= minUsd)
+    .flatMap(({ transactionHash: hash, direction, usdCost: usd, timestamp }) =>
+      hash ? [{ ...about, transactionHash: hash, direction, usd, atSec: toUnixSec(timestamp) }] : [],
+    );
   const isListed = trades.some((trade) => trade.transactionHash === transactionHash);
   if (!transactionHash || isListed) return listed;
   const atSec = toUnixSec(cardLatestTradeAt ?? timestamp);
-  return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec, obstacle: undefined }];
+  return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec }];
 }
 
 function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { io }: Context): string {

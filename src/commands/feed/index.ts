@@ -113,8 +113,6 @@ interface Watch {
 const temporaryErrors: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
 /** Each poll reads this much again: the service may record a trade late. */
 const overlapSec = 3;
-/** Older pages that a poll reads at most. */
-const maxPagesBack = 200;
 
 /** New cards of a feed, oldest first, until there are `max`. Errors: `interrupted`, and those of the call that are not retried. */
 async function* watchFeed(watch: Watch): AsyncGenerator<readonly Card[]> {
@@ -169,10 +167,6 @@ function openFeed({ input, fromMs, context }: Watch, fetchPage: FetchPage): () =
     while (page.items.length > 0 && page.items.every((card) => readLatestSec(card) >= fromSec)) {
       const next = findNext(endpoints.paging, 'older', page);
       if (next === undefined || links.has(next.text)) break;
-      if (links.size === maxPagesBack) {
-        context.warn(`more than ${maxPagesBack} pages of new cards: the oldest of them are not shown`);
-        break;
-      }
       links.add(next.text);
       page = (await fetchNext(endpoints.paging, next, input, fetchPage)).data as FeedAnswer;
       cards.push(...page.items);

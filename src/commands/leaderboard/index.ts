@@ -1,4 +1,4 @@
-import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
+import { chainTitles, leaderboardChains } from '../../api/chain.ts';
 import * as endpoints from '../../api/leaderboard.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
 import { command } from '../../client/shell.ts';
@@ -20,10 +20,7 @@ export function addLeaderboard(leaderboard: Command): void {
   addEndpointCommand(leaderboard, 'copytraded', endpoints.copytraded, { view: copytraded, onAnswer: saveBoard }).shares(
     'showNsfw',
   );
-  addEndpointCommand(leaderboard, 'sections', endpoints.sections, {
-    view: makeSections({}),
-    chooseView: makeSections,
-  }).shares('showNsfw');
+  addEndpointCommand(leaderboard, 'sections', endpoints.sections, { view: sections }).shares('showNsfw');
 }
 
 async function saveBoard(answer: unknown, context: Context): Promise<void> {
@@ -40,15 +37,13 @@ const rankColumn: Column<unknown> = column.text('rank', '#', rankHelp, (_, index
 const pnlHelp = 'realized PnL over the requested chains, in USD';
 const getProfile = ({ profile }: Pick<Trader, 'profile'>) => profile;
 
-function chainPnl(figures: RankAnswer['pnl'], chain: LeaderboardChain): number | null {
-  const usd = figures?.perChain?.[chain];
-  return typeof usd === 'number' ? usd : null;
-}
-
 const chainColumns: readonly Column<Pick<RankAnswer, 'pnl'>>[] = leaderboardChains.map((chain) => {
-  const usd = (row: Pick<RankAnswer, 'pnl'>) => chainPnl(row.pnl, chain);
-  return column.pnl(`${chain}Usd`, chainTitles[chain], `realized PnL on ${chain}, in USD; empty if none`, usd, {
-    show: (row) => pnl(usd(row), { compact: true }),
+  const readUsd = ({ pnl: figures }: Pick<RankAnswer, 'pnl'>) => {
+    const usd = figures?.perChain?.[chain];
+    return typeof usd === 'number' ? usd : null;
+  };
+  return column.pnl(`${chain}Usd`, chainTitles[chain], `realized PnL on ${chain}, in USD; empty if none`, readUsd, {
+    show: (row) => pnl(readUsd(row), { compact: true }),
     drop: 4,
   });
 });
@@ -62,18 +57,17 @@ const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>
   ...pickColumns(profileColumns, getProfile, { address: { drop: 7 }, addresses: {}, profileId: {} }),
 ];
 
-const drops = { roiPercent: 2, winRate: 1, trades: 3 };
-
 /** The table shows the figures of one window; those of the other are shown only when named. */
 function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
-  const chooseShown = (days: '7d' | '30d') =>
-    Object.fromEntries(
-      Object.entries(drops).map(([key, drop]) => [
-        key + days,
-        days === window ? { drop, extra: false } : { extra: true },
-      ]),
-    );
-  return pickColumns(profileColumns, getProfile, { ...chooseShown('30d'), ...chooseShown('7d') });
+  const other = window === '30d' ? '7d' : '30d';
+  return pickColumns(profileColumns, getProfile, {
+    [`roiPercent${window}`]: { drop: 2, extra: false },
+    [`winRate${window}`]: { drop: 1, extra: false },
+    [`trades${window}`]: { drop: 3, extra: false },
+    [`roiPercent${other}`]: { extra: true },
+    [`winRate${other}`]: { extra: true },
+    [`trades${other}`]: { extra: true },
+  });
 }
 
 type BoardFilters = Pick<endpoints.RankInput, 'chains' | 'onlyWithComments' | 'timeframe'>;
@@ -98,22 +92,13 @@ const makeList = (filters: BoardFilters): ListView => ({
   ],
   empty: 'Nobody is on this leaderboard.',
   chart: (traders, { timeframe }): BarChart => ({
-    title: `Realized PnL by trader${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
+    title: `Realized PnL by trader${timeframe === undefined ? '' : `, ${timeframe}`}`,
     bars: traders.map(({ profile, pnl }, index) => ({
       label: `${String(index + 1).padStart(String(traders.length).length)} ${profile.name}`,
       usd: pnl.total,
     })),
   }),
 });
-
-function describeBoard({ chains, onlyWithComments, timeframe }: BoardFilters): string {
-  const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');
-  return `${where}, ${formatDays(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
-}
-
-function formatDays(timeframe: '7d' | '30d' | undefined): string {
-  return timeframe === '7d' ? '7 days' : '30 days';
-}
 
 const makeRank = (filters: BoardFilters) =>
   recordView<RankAnswer, endpoints.RankInput>(
@@ -128,18 +113,14 @@ const makeRank = (filters: BoardFilters) =>
   );
 
 /** Source: section "GET /v2/leaderboard/ranking": null when not a trader or below the minimum threshold. */
-function explainNoRank({ ranking, pnl }: RankAnswer, input: endpoints.RankInput): string[] {
+function explainNoRank({ ranking, pnl }: RankAnswer, { address, onlyWithComments }: endpoints.RankInput): string[] {
   if (ranking !== null) return [];
-  const { address, onlyWithComments } = input;
   const total = pnl?.total ?? 0;
   const why =
     total === 0
       ? 'no PnL was realized there: not a trader, nothing sold in that time, or not tracked'
       : `a PnL of ${formatUsd(total, { signed: true })} is counted, so it ${onlyWithComments ? 'has no swap comments or ' : ''}stays below the minimum threshold`;
-  return [
-    `Not on this leaderboard (${describeBoard(input)}): ${why}.`,
-    command`Its status and figures: sotra profile get ${address}`,
-  ];
+  return [`Not on this leaderboard: ${why}.`, command`Its status and figures: sotra profile get ${address}`];
 }
 
 const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string }> = {
@@ -170,7 +151,7 @@ interface SectionRow {
 const readFigure = ({ entry }: SectionRow) => entry.reason.value;
 
 /** The old sections, flattened: one line a trader, commenters before others. */
-const makeSections = ({ timeframe = '30d' }: Pick<BoardFilters, 'timeframe'>): View<SectionsAnswer, SectionRow> => ({
+const sections: View<SectionsAnswer, SectionRow> = {
   layout: 'table',
   rows: (answer) =>
     answer.sections.flatMap((section) =>
@@ -184,20 +165,14 @@ const makeSections = ({ timeframe = '30d' }: Pick<BoardFilters, 'timeframe'>): V
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),
-    ...pnlColumns(timeframe),
-    ...pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
+    ...pickColumns(profileColumns, ({ entry }: SectionRow) => entry, {
+      pnl30dUsd: {},
+      pnl7dUsd: { extra: false },
+      address: {},
+    }),
   ],
   empty: 'No section has traders.',
-});
-
-function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
-  const more = (days: 7 | 30) => ({
-    header: `PnL ${days}d, all chains`,
-    help: `realized PnL of ${days} days over all chains, in USD`,
-    extra: window !== `${days}d`,
-  });
-  return pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { pnl30dUsd: more(30), pnl7dUsd: more(7) });
-}
+};
 
 function showReason({ value, format }: SectionEntry['reason']): string | CellText {
   const figure = Number(value);

@@ -108,25 +108,6 @@ test('Ctrl-C ends a watch with exit 130 and how many cards it printed', async ()
   expect(JSON.parse(lastLine).error).toMatchObject({ code: 'interrupted', message: 'interrupted after 1 card' });
 });
 
-test('--max in the middle of a page prints no more than that', async () => {
-  const service = await feedService(5);
-  arrive(service, 'old1', 'old2');
-  const { ended, joined } = watching(service, '--json --max 2');
-  await joined();
-  arrive(service, 'n1', 'n2', 'n3', 'n4');
-  const { out, code } = await ended;
-  expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1', 'n2'] });
-});
-
-test('cards of the last seconds that the first page has no room for are not new', async () => {
-  const service = await feedService();
-  service.cards = ['d', 'c', 'b', 'a'].map((id) => cardOf(id, start));
-  const { ended, idle } = watching(service, '--json --max 1');
-  await idle();
-  arrive(service, 'n1');
-  expect(idsIn((await ended).out)).toEqual(['n1']);
-});
-
 test('a trade that the service records three seconds late is printed', async () => {
   const service = await feedService();
   arrive(service, 'a', 'b', 'c', 'd', 'e');
@@ -141,14 +122,6 @@ test('--newer-than begins in the past', async () => {
   arrive(service, 'a', 'b', 'c', 'd');
   const { ended } = watching(service, `--newer-than ${new Date(start * 1000).toISOString()} --max 3 --format ndjson`);
   expect(idsIn((await ended).out)).toEqual(['b', 'c', 'd']);
-});
-
-test('a feed that is empty at first is joined before its first card', async () => {
-  const service = await feedService();
-  const { ended, joined } = watching(service, '--json --max 2');
-  await joined();
-  arrive(service, 'a', 'b');
-  expect(idsIn((await ended).out)).toEqual(['a', 'b']);
 });
 
 test('network failures, 5xx and 429 are waited out and reported once, then nothing is missing', async () => {
@@ -190,15 +163,6 @@ test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
   },
 );
 
-test('JSON of another shape ends a watch with exit 13', async () => {
-  const service = await feedService();
-  arrive(service, 'old');
-  const { ended, joined } = watching(service, '--json');
-  await joined();
-  service.faults.push({ body: '[]' });
-  expect((await ended).code).toBe(13);
-});
-
 test('a watch waits for a service that is down at its start, and says when it is back', async () => {
   const service = await feedService();
   service.faults.push(...Array.from({ length: 6 }, () => 502));
@@ -223,42 +187,6 @@ test.each([
   service.faults.push(...Array.from({ length: failures }, () => 500));
   expect((await ended).code).toBe(8);
   expect(service.faults).toEqual([]);
-});
-
-test.each([[401, 4]])('HTTP %i does not pass: exit %i', async (status, exitCode) => {
-  const service = await feedService();
-  arrive(service, 'old');
-  const { ended, joined } = watching(service, '--json');
-  await joined();
-  service.faults.push(status);
-  expect((await ended).code).toBe(exitCode);
-});
-
-test('Ctrl-C while the service does not answer ends at once', async () => {
-  const service = await feedService();
-  service.faults.push('hang');
-  const { ended, stop } = watching(service, '--json --timeout 1h');
-  await expect.poll(() => service.requests.length).toBe(1);
-  const before = Date.now();
-  stop();
-  const { code, err } = await ended;
-  expect(code).toBe(130);
-  expect(Date.now() - before).toBeLessThan(20_000);
-  expect(JSON.parse(err).error).toMatchObject({
-    code: 'interrupted',
-    message: 'interrupted after 0 cards',
-  });
-});
-
-test('more new cards than 200 pages hold are one warning, and the newest are printed', async () => {
-  const service = await feedService(1);
-  arrive(service, 'old');
-  const { ended, joined } = watching(service, '--json --limit 1 --max 201');
-  await joined();
-  arrive(service, ...Array.from({ length: 250 }, (_, index) => `n${index + 1}`));
-  const { out, err } = await ended;
-  expect(idsIn(out)).toEqual(Array.from({ length: 201 }, (_, index) => `n${index + 50}`));
-  expect(err).toContain('warning: more than 200 pages of new cards: the oldest of them are not shown\n');
 });
 
 test('on a terminal each card is a line under its columns', async () => {

@@ -131,23 +131,6 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('a file that is missing, no file, broken or not text is refused', async () => {
-  const service = await answering({ targetProfiles: [] });
-  const cases = [
-    ['/nowhere/friends.json', 3, 'no such file'],
-    [temporaryFolder(), 2, 'not a file'],
-    [file('[{"addressOrUid":"ext:u1"'), 2, 'starts with [ and is not a JSON array: Expected'],
-  ] as const;
-  for (const [path, code, message] of cases)
-    expect(await run(['follow', 'bulk', '--file', path], { env: service.env })).toMatchObject({
-      code,
-      err: expect.stringContaining(message),
-    });
-  const binary = await run('follow bulk --file -', { env: service.env, stdin: new Uint8Array([0x7b, 0xff, 0xfe]) });
-  expect(binary).toMatchObject({ code: 2, err: expect.stringContaining('stdin: line 1 is not UTF-8 text') });
-  expect(service.requests).toEqual([]);
-});
-
 test('many entries go in requests of at most 1000 entries and 4 MB, in order', async () => {
   const service = await answering({ targetProfiles: [] });
   const many = Array.from({ length: 2500 }, (_, place) => ({ addressOrUid: `ext:u${place}`, targets: [wallet] }));

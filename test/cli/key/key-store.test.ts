@@ -69,21 +69,8 @@ test('a name that is taken stays, unless --replace, which keeps the old file bes
   expect(JSON.parse((await run('key list --json', { env })).out)).toMatchObject([{ name: 'k', family: 'solana' }]);
 });
 
-test('passwords are asked for twice without echo when sealing, and again after a wrong one when opening', async () => {
-  const { env } = place();
-  const typed = [evmTrader.key, 'secret pw', 'secret pw'];
-  const imported = await run('key import k', { env, answers: typed });
-  expect(imported.code).toBe(0);
-  expect([imported.err.includes(evmTrader.key), imported.err.includes('secret pw')]).toEqual([false, false]);
-  expect(imported.err).toContain('Private key (not shown): ');
-  const sign = ['comment', 'sign', ...evmFields, '--key', 'k', '--json'];
-  const signed = await run(sign, { env, answers: ['wrong', 'secret pw'] });
-  expect([signed.code, signed.err.includes('wrong'), signed.err.includes('secret pw')]).toEqual([0, false, false]);
-});
-
 test.each([
   ['pw\r\n', 'pw'],
-  ['a longer one\n', 'a longer one'],
   ['pw\rpw\n', 'pw\rpw'],
   ['pw\r', 'pw\r'],
 ])('a password to encrypt with is the text of the file %j without its line end', async (content, typed) => {

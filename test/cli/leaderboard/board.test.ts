@@ -75,16 +75,6 @@ test('with one chain the PnL is shown once, and a name is whole even if the addr
   );
 });
 
-test('the old sections show the PnL of the window that was asked for', async () => {
-  const entry = { ...profile, reason: { value: '1', format: 'currency' } };
-  const { env } = await answering({ sections: [{ key: 'all', commenters: [entry], others: [] }] });
-  for (const [flags, head] of [
-    ['', 'PnL 30d, all chains'],
-    ['--timeframe 7d', 'PnL 7d, all chains'],
-  ])
-    expect((await run(`leaderboard sections ${flags}`, { env, tty: 200 })).out.split('\n')[0]).toContain(head);
-});
-
 const images = { raw: null, xs: null, sm: null };
 const trader = (name: string, total: number) => ({
   profile: { id: `id-${name}`, name, images, addresses: [], metadata: {} },
