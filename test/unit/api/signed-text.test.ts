@@ -18,8 +18,6 @@ import { recode } from '../../support/traders.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const hash = `0x${'aB'.repeat(32)}`;
-// 64 bytes in base58: the least and the greatest of them, and one in between.
-const least = '1'.repeat(64);
 const solanaHash = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
 const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -28,32 +26,22 @@ const transactions: readonly [chain: Chain, transactionHash: string, problem: st
   ['base', hash, undefined],
   ['hyperliquid', hash, undefined],
   ['hyperliquid', '1', undefined],
-  ['hyperliquid', '12345678901234567890', undefined],
   ['solana', solanaHash, undefined],
-  ['solana', least, undefined],
   ['base', '123', 'that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits'],
   ['base', solanaHash, 'that is a Solana transaction; a transaction on base is 0x and 64 hex digits'],
   ['base', degen, 'that is an address, not a transaction; a transaction on base is 0x and 64 hex digits'],
   ['base', `${hash} `, 'it begins or ends with a space or line end; a transaction on base is 0x and 64 hex digits'],
   ['base', `${hash}a`, 'it has 65 hex digits; a transaction on base is 0x and 64 hex digits'],
-  ['base', '0x', 'it has 0 hex digits; a transaction on base is 0x and 64 hex digits'],
   ['base', '0xabg', 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
-  ['base', `a${hash}`, 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
   [
     'hyperliquid',
     '123456789012345678901',
-    'it is not a transaction hash; a transaction on hyperliquid is 0x and 64 hex digits, or an order id',
-  ],
-  [
-    'hyperliquid',
-    '1a',
     'it is not a transaction hash; a transaction on hyperliquid is 0x and 64 hex digits, or an order id',
   ],
   ['solana', hash, `that is the hash of an EVM transaction; ${solanaForm}`],
   ['solana', '123', `that is an order id, which only hyperliquid has; ${solanaForm}`],
   ['solana', mint, `that is an address, not a transaction; ${solanaForm}`],
   ['solana', 'x0l', `it is not a transaction hash; ${solanaForm}`],
-  ['solana', `${solanaHash}111`, `it is not a transaction hash; ${solanaForm}`],
 ];
 
 test.each(transactions)('on %s the transaction %j: %s', (chain, transactionHash, problem) => {
@@ -66,12 +54,9 @@ const tokens: readonly [chain: Chain, tokenAddress: string, problem: string | un
   ['base', degen, undefined],
   ['hyperliquid', degen, undefined],
   ['hyperliquid', 'ETH', undefined],
-  ['hyperliquid', '!~', undefined],
   ['hyperliquid', 'x'.repeat(64), undefined],
   ['hyperliquid', 'x'.repeat(65), 'a token on hyperliquid is a coin such as ETH, or an address'],
   ['hyperliquid', ' ETH', 'a token on hyperliquid is a coin such as ETH, or an address'],
-  ['hyperliquid', 'ETH ', 'a token on hyperliquid is a coin such as ETH, or an address'],
-  ['hyperliquid', '', 'a token on hyperliquid is a coin such as ETH, or an address'],
   ['base', 'ETH', 'a token on base is 0x and 40 hex digits'],
   ['base', mint, 'that is a Solana mint; a token on base is 0x and 40 hex digits'],
   ['solana', mint, undefined],
@@ -88,13 +73,9 @@ const rAndS = 'aB'.repeat(64);
 const signatures: readonly [chain: Chain, signature: string, taken: string][] = [
   ['base', `0x${rAndS}00`, `0x${rAndS}1b`],
   ['base', `0x${rAndS}01`, `0x${rAndS}1c`],
-  ['hyperliquid', `0x${rAndS}00`, `0x${rAndS}1b`],
   ['base', `0x${rAndS}1b`, `0x${rAndS}1b`],
   ['base', `0x${rAndS}02`, `0x${rAndS}02`],
   ['base', `0x${rAndS}0000`, `0x${rAndS}0000`],
-  ['base', `0x${rAndS.slice(2)}00`, `0x${rAndS.slice(2)}00`],
-  ['base', `x0x${rAndS}00`, `x0x${rAndS}00`],
-  ['base', `0x${rAndS}00x`, `0x${rAndS}00x`],
   ['solana', `0x${rAndS}00`, `0x${rAndS}00`],
 ];
 
@@ -141,50 +122,29 @@ test('an EVM claim whose parts are no hex is refused by the part', async () => {
   });
 });
 
-test('a Solana signature is read as base58, base64 or hex, told from its text or as said', async () => {
-  const text = 'gm';
-  const signatures = await Promise.all(
-    (['base58', 'base64', 'hex'] as const).map(async (encoding) => {
-      const signer = await makeSigner('solana', seed);
-      const signature = await signer.sign(text);
-      const written = encoding === 'base58' ? signature : recode(signature, encoding);
-      return { encoding, signature: written, signerAddress: signer.address };
-    }),
-  );
+test('a Solana signature is read as base58, base64 or hex, found out from its text or as given', async () => {
+  const signer = await makeSigner('solana', seed);
+  const signature = await signer.sign('gm');
+  const valid = { valid: true, recoveredAddress: signer.address, signerAddress: signer.address };
   const judge = (changes: object) =>
-    verifySignature({ chain: 'solana', message: text, signature: '', signerAddress: '', ...changes });
-  for (const { encoding, signature, signerAddress } of signatures) {
-    const valid = { valid: true, recoveredAddress: signerAddress, signerAddress };
-    expect(await judge({ signature, signerAddress })).toEqual(valid);
-    expect(await judge({ signature, signerAddress, encoding })).toEqual(valid);
-    const prefixed = `solana:${signerAddress}`;
-    expect(await judge({ signature, signerAddress: prefixed })).toEqual({ ...valid, signerAddress: prefixed });
-    const others = signatures.filter((one) => one.encoding !== encoding);
-    for (const other of others)
-      expect(await judge({ signature, signerAddress, encoding: other.encoding })).toEqual({
-        valid: false,
-        signerAddress,
-        reason: `the signature is not ${other.encoding} text of 64 bytes`,
-      });
-    for (const odd of [`${signature}=`, ` ${signature}`, `${signature}ab`, `!${signature}`, signature.slice(0, -8)]) {
-      const said = await judge({ signature: odd, signerAddress, encoding });
-      expect([odd, said.valid, said.reason]).toEqual([odd, false, `the signature is not ${encoding} text of 64 bytes`]);
-      expect([odd, (await judge({ signature: odd, signerAddress })).reason]).toEqual([
-        odd,
-        'the signature is not base58, base64 or hex text of 64 bytes',
-      ]);
-    }
+    verifySignature({ chain: 'solana', message: 'gm', signature, signerAddress: signer.address, ...changes });
+  const written = { base58: signature, base64: recode(signature, 'base64'), hex: recode(signature, 'hex') };
+  for (const [encoding, text] of Object.entries(written)) {
+    expect(await judge({ signature: text })).toEqual(valid);
+    expect(await judge({ signature: text, encoding })).toEqual(valid);
+    const other = encoding === 'hex' ? 'base58' : 'hex';
+    const problem = `the signature is not ${other} text of 64 bytes`;
+    expect((await judge({ signature: text, encoding: other })).reason).toBe(problem);
+    expect((await judge({ signature: ` ${text}` })).reason).toBe(
+      'the signature is not base58, base64 or hex text of 64 bytes',
+    );
   }
-  const [, , inHex] = signatures;
-  const { signature = '', signerAddress } = inHex ?? {};
-  expect((await judge({ signature: `0x${signature}`, signerAddress })).valid).toBe(true);
-  expect((await judge({ signature: `0x${signature}`, signerAddress, encoding: 'hex' })).valid).toBe(true);
-  expect((await judge({ signature: `${signature}0x`, signerAddress, encoding: 'hex' })).valid).toBe(false);
-  expect((await judge({ signature, signerAddress: degen })).reason).toContain('not a Solana address');
-  expect((await judge({ signature, signerAddress: 'solana:' })).reason).toContain('not a Solana address');
-  expect((await judge({ signature, signerAddress: mint })).reason).toBe(
-    'over this text it is not the signature of the signer',
-  );
+  expect((await judge({ signature: `0x${written.hex}` })).valid).toBe(true);
+  const prefixed = `solana:${signer.address}`;
+  expect(await judge({ signerAddress: prefixed })).toEqual({ ...valid, signerAddress: prefixed });
+  for (const address of [degen, 'solana:'])
+    expect((await judge({ signerAddress: address })).reason).toContain('not a Solana address');
+  expect((await judge({ signerAddress: mint })).reason).toBe('over this text it is not the signature of the signer');
 });
 
 test('a base64 signature that begins like hex is read whole', async () => {
@@ -260,16 +220,12 @@ const outside = 'r or s is outside the range of the curve';
 const refusedEvm: readonly [what: string, signature: Hex, problem: string][] = [
   ['nothing', '0x', 'the signature has 0 bytes, not 65'],
   ['64 bytes', `0x${word(1n)}${word(1n)}`, 'the signature has 64 bytes, not 65'],
-  ['66 bytes', `${evmHex(1n, 1n)}00`, 'the signature has 66 bytes, not 65'],
   ['v 0', `0x${word(1n)}${word(1n)}00`, 'its last byte is 0, not 27 or 28'],
-  ['v 26', evmHex(1n, 1n, 26), 'its last byte is 26, not 27 or 28'],
   ['v 29', evmHex(1n, 1n, 29), 'its last byte is 29, not 27 or 28'],
   ['r 0', evmHex(0n, 1n), outside],
   ['r of the order', evmHex(evmOrder, 1n), outside],
-  ['r above the order', evmHex(evmOrder + 1n, 1n), outside],
   ['s 0', evmHex(1n, 0n), outside],
   ['s of the order', evmHex(1n, evmOrder), outside],
-  ['s above the order', evmHex(1n, evmOrder + 1n), outside],
   ['s in the upper half', evmHex(1n, evmOrder / 2n + 1n), 's is in the upper half of its range (malleable)'],
   ['an r without a point', evmHex(5n, 1n), 'it recovers to no key'],
 ];
@@ -312,7 +268,6 @@ const base58 = encodeBase58(bytes);
 test.each<[what: string, given: Uint8Array | string]>([
   ['bytes', bytes],
   ['hex', inHex],
-  ['hex in capitals', inHex.toUpperCase()],
   ['hex with 0x', `0x${inHex}`],
   ['base64', base64],
   ['base58', base58],
@@ -322,18 +277,11 @@ test.each<[what: string, given: Uint8Array | string]>([
 
 test.each<[what: string, given: Uint8Array | string]>([
   ['63 bytes', bytes.subarray(1)],
-  ['65 bytes', Uint8Array.from([...bytes, 0])],
-  ['no bytes', new Uint8Array()],
   ['no text', ''],
   ['127 hex digits', inHex.slice(1)],
-  ['129 hex digits', `${inHex}0`],
-  ['hex after another sign', `g${inHex}`],
   ['base64 of 63 bytes', Buffer.from(bytes.subarray(1)).toString('base64')],
-  ['base64 of 65 bytes', Buffer.from([...bytes, 0]).toString('base64')],
   ['base64 without its end', base64.slice(0, -2)],
-  ['base64 after another sign', `-${base64}`],
   ['base58 of 63 bytes', encodeBase58(bytes.subarray(1))],
-  ['base58 of 65 bytes', encodeBase58(Uint8Array.from([...bytes, 0]))],
   ['text of no encoding', 'l'.repeat(88)],
 ])('%s are no signature of 64 bytes', (_, given) => {
   expect(() => readSignatureBytes(given)).toThrow(
