@@ -224,7 +224,7 @@ function readState(folder: string): UploadState | undefined {
   if (!existsSync(file)) return undefined;
   const { success, data } = stateSchema.safeParse(tryParseJson(readStateFile(file)));
   if (success) return data;
-  throw new SotraError('local-file', `${file} is damaged, or of another version of sotra`, {
+  throw new SotraError('local-file', `${file} is damaged, or was written by another version of sotra`, {
     hint: `Move ${folder} away to start over: the next upload sends all addresses again.`,
   });
 }

@@ -1,7 +1,10 @@
-import { dayMs } from '../api/duration.ts';
+import { normalizeAddress } from '../api/address.ts';
+import { dayMs, parseMoment } from '../api/duration.ts';
+import { type SotraError, usageError } from '../errors.ts';
+import { written } from '../lib/files/text-file.ts';
 import type { Forward, OutboxPolicy, Retry } from '../lib/outbox.ts';
 import type { PostOutcome } from '../lib/post-delivery.ts';
-import type { EventSummary } from './events.ts';
+import { collectNames, type EventSummary } from './events.ts';
 
 /** How long an event that comes again is a repeat; older signatures are refused. */
 export const defaultRepeatsMs = 7 * dayMs;
@@ -148,4 +151,91 @@ export interface Inbox {
   /** A delivery that was set aside has been accepted after all. */
   settle: (delivery: StoredDelivery) => Promise<void>;
   close: () => Promise<void>;
+}
+
+/** The events of a delivery that a query asks for, whatever their status; none if its time or its webhook does not match. */
+export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook, address, token } = query;
+  if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
+  if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return [];
+  return delivery.events.filter(
+    ({ eventType, eventId, event }) =>
+      (query.type === undefined || eventType === query.type) &&
+      (query.idStart === undefined || eventId.startsWith(query.idStart)) &&
+      (address === undefined || collectNames(event).addresses.has(address)) &&
+      (token === undefined || collectNames(event).tokens.has(token)),
+  );
+}
+
+/** The same items; an error while they are read becomes the one that `toError` makes of it. */
+export async function* mapErrors<Item>(
+  items: AsyncIterable<Item>,
+  toError: (cause: unknown) => SotraError,
+): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } catch (cause) {
+    throw toError(cause);
+  }
+}
+
+/** Whether a webhook has this name, or this path. */
+function isWebhook(webhook: string, asked: string): boolean {
+  return webhook === asked || stripSecret(webhook) === asked;
+}
+
+/** The times of `--since` and `--until`. Errors: `usage` if nothing lies between them. */
+export function readTimes(
+  { since, until }: { since?: string | undefined; until?: string | undefined },
+  nowMs: number,
+): Pick<EventQuery, 'sinceMs' | 'untilMs'> {
+  const read = (text: string | undefined) => (text === undefined ? undefined : parseMoment(text, nowMs, 'ago'));
+  const [sinceMs, untilMs] = [read(since), read(until)];
+  if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
+    throw usageError(`--until ${until} is before --since ${since}`, 'Exchange the two, or give an earlier --since.');
+  return { sinceMs, untilMs };
+}
+
+type TypedQuery = { [K in 'address' | 'token' | 'type' | 'webhook' | 'status']?: EventQuery[K] | undefined };
+
+/** The query of typed options, addresses as the service writes them. */
+export function makeEventQuery({ address, token, type, webhook, status }: TypedQuery): EventQuery {
+  const normalize = (given: string | undefined) => (given === undefined ? undefined : normalizeAddress(given));
+  return { type, webhook, status, address: normalize(address), token: normalize(token) };
+}
+
+/** Where a distributed inbox is: servers of one cluster, and its name there. */
+export interface NatsAddress {
+  /** `host:port` each. */
+  servers: readonly string[];
+  tls: boolean;
+  /** The name of its stream. */
+  name: string;
+}
+
+const example = 'nats://127.0.0.1:4222/INBOX, or several servers of a cluster: tls://a:4222,b:4222,c:4222/INBOX';
+const defaultPort = 4222;
+
+/** Reads `nats://host:4222,host:4222/NAME` or `tls://...`. Errors: `usage` naming the part that is wrong; a password in it is not repeated. */
+export function readNatsAddress(text: string): NatsAddress {
+  const refuse = (why: string) =>
+    usageError(`--inbox ${/@/.test(text) ? '(hidden)' : written(text)}: ${why}`, `Such as ${example}.`);
+  const [, scheme, hosts, path] = /^([a-z+]+):\/\/([^/]*)(?:\/(.*))?$/i.exec(text) ?? [];
+  if (scheme === undefined || hosts === undefined) throw refuse('is not an address');
+  if (scheme !== 'nats' && scheme !== 'tls') throw refuse(`${scheme}: must be nats or tls`);
+  if (hosts.includes('@'))
+    throw usageError(
+      '--inbox: holds a user or a password, which other users on this machine could read',
+      'Write two lines, user: <name> and password: <password>, to a file, and name it with --inbox-creds or SOTRA_NATS_CREDS.',
+    );
+  if (path === undefined || path === '') throw refuse('has no name of an inbox after the servers');
+  if (!/^[\w-]{1,48}$/.test(path)) throw refuse('the name must be letters, digits, - and _, 48 at most');
+  const servers = hosts.split(',').map((each) => {
+    const [, host, port] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d+))?$/i.exec(each) ?? [];
+    if (host === undefined) throw refuse(each === '' ? 'names no server' : `${each} is not a server`);
+    const number = Number(port ?? defaultPort);
+    if (number < 1 || number > 65_535) throw refuse(`${each}: a port is from 1 to 65535`);
+    return `${host}:${number}`;
+  });
+  return { servers, tls: scheme === 'tls', name: path };
 }

@@ -27,7 +27,7 @@ const areas = {
   retry: area('client/retry', 'unit/client/retry unit/client/failures unit/client/network'),
   outbox: area('lib/outbox', 'unit/lib/outbox'),
   upload: area(
-    'upload/send upload/state upload/sync upload/upload-addresses upload/secrets',
+    'upload/make-webhook upload/send upload/state upload/upload',
     'cli/webhook/upload cli/webhook/sync cli/webhook/upload-once cli/follow/bulk cli/webhook/list',
   ),
   webhook: area('api/webhook-signature api/signature-header', 'cli/webhook/verify unit/api/webhook-signature'),

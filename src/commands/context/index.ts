@@ -22,7 +22,7 @@ import {
 import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
 import type { Result, View } from '../../lib/output/view.ts';
-import { readNatsAddress } from '../../webhooks/nats/address.ts';
+import { readNatsAddress } from '../../webhooks/inbox.ts';
 import type { Command } from '../command.ts';
 
 const nameRule =

@@ -9,9 +9,9 @@ import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { Inbox, KeepLimits } from '../../webhooks/inbox.ts';
+import { type NatsAddress, readNatsAddress } from '../../webhooks/inbox.ts';
 import { openLocalInbox } from '../../webhooks/local/local-inbox.ts';
 import { storeFile } from '../../webhooks/local/store.ts';
-import { type NatsAddress, readNatsAddress } from '../../webhooks/nats/address.ts';
 
 /** Which inbox: a local store by its name, or one on a NATS cluster. */
 export interface InboxPlace {

@@ -6,8 +6,14 @@ import { readOwnSecrets } from '../../lib/files/source.ts';
 import { counted, formatTime } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { headerPairs, signatureIn } from '../../webhooks/forward.ts';
-import { type EventQuery, type Inbox, type StoredEvent, secretDigits } from '../../webhooks/inbox.ts';
-import { makeEventQuery, readTimes } from '../../webhooks/query.ts';
+import {
+  type EventQuery,
+  type Inbox,
+  makeEventQuery,
+  readTimes,
+  type StoredEvent,
+  secretDigits,
+} from '../../webhooks/inbox.ts';
 import { warnOfEventType } from '../../webhooks/route.ts';
 import { verifyDelivery } from '../../webhooks/verify.ts';
 import { openInbox, withInbox } from './open-inbox.ts';

@@ -2,7 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { hourMs } from '../../api/duration.ts';
-import { type Db, groupCommits, takeLock } from '../../lib/files/database.ts';
+import type { Db } from '../../lib/files/database.ts';
+import { groupCommits, takeLock } from '../../lib/files/database.ts';
 import { makeFolder } from '../../lib/files/durable-file.ts';
 import type { Io } from '../../lib/io.ts';
 import { startOutbox } from '../../lib/outbox.ts';
@@ -15,23 +16,25 @@ import {
   type ForwardOptions,
   type Inbox,
   type KeepLimits,
+  mapErrors,
   type StoredDelivery,
   type StoredEvent,
   targetMs,
 } from '../inbox.ts';
-import { mapErrors } from '../query.ts';
 import {
   addDelivery,
   addTargets,
+  eventsIn,
   forgetTargets,
   newestSeq,
+  queryDeliveries,
+  queryEvents,
   readDelivery,
   readRetries,
+  seqsAfter,
   targetIds,
 } from './deliveries.ts';
-import { keepWithin } from './keep.ts';
-import { eventsIn, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
-import { damaged, naming, openStore, storeError } from './store.ts';
+import { damaged, keepWithin, naming, openStore, storeError } from './store.ts';
 
 interface LocalOptions {
   folder: string;

@@ -1,18 +1,24 @@
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import {
   type Authenticator,
+  AuthorizationError,
   connect,
   credsAuthenticator,
   type NatsConnection,
+  NoRespondersError,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
   type TlsOptions,
+  UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
 import { isLoopback } from '../../api/http-address.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { readStateBytes } from '../../lib/files/durable-file.ts';
 import { decodeText } from '../../lib/files/source.ts';
-import type { NatsAddress } from './address.ts';
-import { setupError } from './errors.ts';
+import type { NatsAddress } from '../inbox.ts';
 
 const connectMs = 3000;
 /** A server that misses two pings is left for another one, before its deliveries go to another forwarder. */
@@ -93,11 +99,8 @@ function makeAuthenticator(file: string, place: Pick<NatsAddress, 'servers' | 't
   };
 }
 
-/**
- * Reads a file as `nsc` writes it, or with lines `user:`, `password:` and `token:`. Errors: `config` naming the file and what it lacks, never a
- * value.
- */
-function readCredentials(file: string, place: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
+/** Reads a file as `nsc` writes it, or with lines `user:` and `password:`. Errors: `config` naming the file and what it lacks, never a value. */
+function readCredentials(file: string, { servers, tls }: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
   const refuse = (why: string, hint: string, cause?: unknown) =>
     new SotraError('config', `the credentials of the inbox, ${file}: ${why}`, { hint, cause });
   let bytes: Buffer;
@@ -108,23 +111,114 @@ function readCredentials(file: string, place: Pick<NatsAddress, 'servers' | 'tls
   }
   // These only sign: the key is never sent.
   if (bytes.includes('-----BEGIN')) return credsAuthenticator(bytes);
-  const hint = 'Write two lines, user: <name> and password: <password>, or one, token: <token>; or nsc generate creds.';
-  const lines = decodeText(bytes, file).split(/\r?\n/);
-  const values: Record<string, string> = {};
-  for (const [index, line] of lines.entries()) {
-    if (/^\s*(#.*)?$/.test(line)) continue;
-    const [, key, value] = /^\s*(user|password|token)\s*:\s*(.*\S)\s*$/.exec(line) ?? [];
-    if (key === undefined || value === undefined || key in values)
-      throw refuse(`line ${index + 1} must be user:, password: or token: with a value, each once`, hint);
-    values[key] = value;
-  }
-  const { user, password, token } = values;
-  if ((token === undefined) === (user === undefined || password === undefined) || Object.keys(values).length === 3)
-    throw refuse('has neither a user with a password nor a token', hint);
-  const other = place.servers.find((server) => !isLoopback(server.replace(/:\d+$/, '')));
-  if (!place.tls && other !== undefined)
+  const text = decodeText(bytes, file);
+  const [user, pass] = ['user', 'password'].map(
+    (key) => new RegExp(`^[ \\t]*${key}:[ \\t]*(\\S.*?)[ \\t\\r]*$`, 'm').exec(text)?.[1],
+  );
+  if (user === undefined || pass === undefined)
+    throw refuse(
+      'has no user with a password',
+      'Write two lines, user: <name> and password: <password>; or nsc generate creds.',
+    );
+  const other = servers.find((server) => !isLoopback(server.replace(/:\d+$/, '')));
+  if (!tls && other !== undefined)
     throw new SotraError('insecure-url', `--inbox nats://${other}: would send the password of the inbox in the clear`, {
       hint: 'Use tls://; nats:// with a password is for loopback only.',
     });
-  return () => (token === undefined ? { user: user ?? '', pass: password ?? '' } : { auth_token: token });
+  return () => ({ user, pass });
+}
+
+/** Errors of the API. Source: server/errors.json of nats-server. */
+const apiCodes = {
+  subjectTaken: 10_077,
+  idInProcess: 10_158,
+  consumerExists: 10_148,
+  consumerGone: 10_014,
+  streamGone: 10_059,
+  streamFull: 10_047,
+  noSpace: 10_023,
+  noAccount: 10_039,
+  noCluster: 10_074,
+  noPeers: 10_005,
+} as const;
+
+export function isApiError(thrown: unknown, ...names: readonly (keyof typeof apiCodes)[]): boolean {
+  return thrown instanceof JetStreamApiError && names.some((name) => apiCodes[name] === thrown.code);
+}
+
+/** The servers also say that a stream is full by the number of a subject that has its message. */
+export function isStreamFull(thrown: unknown): boolean {
+  return isApiError(thrown, 'streamFull') || /maximum bytes/.test(readMessage(thrown));
+}
+
+/** The status of a message that is no answer, such as 404. */
+export function readStatus(thrown: unknown): unknown {
+  return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
+}
+
+/** Whether a call that failed may succeed the next time. */
+export function isOutage(thrown: unknown): boolean {
+  return inboxError(thrown, '').code === 'network';
+}
+
+/** What a call to the servers failed with, as one of our errors: `network` or `config`, naming what to change. */
+export function inboxError(thrown: unknown, stream: string): SotraError {
+  const known = setupError(thrown, stream);
+  if (known !== undefined) return known;
+  const isUnready = isApiError(thrown, 'noPeers') || (thrown instanceof JetStreamApiError && thrown.status >= 500);
+  const isUnanswered = hasCause(thrown, TimeoutError, NoRespondersError, RequestError);
+  if (isUnanswered || isUnready || readStatus(thrown) === 503)
+    return new SotraError('network', 'the servers of the inbox did not answer in time', {
+      hint: 'Check the servers: most of the replicas must run and reach each other.',
+      cause: thrown,
+    });
+  return new SotraError('config', `cannot use the inbox ${stream}: ${readMessage(thrown)}`, {
+    hint: 'Check the log of nats-server.',
+    cause: thrown,
+  });
+}
+
+/** The error of a failure that lasts until credentials, servers or stream are changed: `config`; `undefined` for any other. */
+function setupError(thrown: unknown, stream: string): SotraError | undefined {
+  if (thrown instanceof SotraError) return thrown;
+  const [message, hint] = describeSetup(thrown, stream) ?? [];
+  return message === undefined ? undefined : new SotraError('config', message, { hint, cause: thrown });
+}
+
+function describeSetup(thrown: unknown, stream: string): [message: string, hint: string] | undefined {
+  const denied = causesOf(thrown).find((each) => each instanceof PermissionViolationError);
+  if (denied !== undefined)
+    return [
+      `the credentials of the inbox lack the permission to ${denied.operation} to ${denied.subject}`,
+      'sotra help scaling lists the subjects that a user needs.',
+    ];
+  if (hasCause(thrown, AuthorizationError, UserAuthenticationExpiredError))
+    return [
+      'the servers of the inbox refuse the credentials, or they have expired',
+      'Correct the file of --inbox-creds: it is read again.',
+    ];
+  if (isApiError(thrown, 'noAccount'))
+    return ['the servers of the inbox have no JetStream for this account', 'Enable JetStream: -js.'];
+  if (isApiError(thrown, 'noCluster'))
+    return [`a single server cannot hold several replicas of the stream ${stream}`, 'Add --replicas 1.'];
+  if (isApiError(thrown, 'noSpace') || isStreamFull(thrown) || /insufficient/.test(readMessage(thrown)))
+    return [
+      `the inbox ${stream} is full: ${readMessage(thrown)}`,
+      'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
+    ];
+  if (isApiError(thrown, 'streamGone', 'consumerGone'))
+    return [
+      `the stream ${stream} of the inbox, or a consumer of it, was deleted on the servers`,
+      'Start the command again: webhook listen makes a new stream.',
+    ];
+  return undefined;
+}
+
+/** An error and its causes. */
+function causesOf(thrown: unknown): Error[] {
+  return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
+}
+
+function hasCause(thrown: unknown, ...kinds: readonly (new (...args: never[]) => Error)[]): boolean {
+  return causesOf(thrown).some((each) => kinds.some((kind) => each instanceof kind));
 }

@@ -3,10 +3,11 @@ import { setMaxListeners } from 'node:events';
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Io } from '../../lib/io.ts';
-import { type Forward, pauseAfter, type Tries, tryOnce } from '../../lib/outbox.ts';
+import type { Forward } from '../../lib/outbox.ts';
+import { pauseAfter, type Tries, tryOnce } from '../../lib/outbox.ts';
 import { type Forwarding, type ForwardOptions, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { inboxError, isApiError, isOutage } from './errors.ts';
+import { inboxError, isApiError, isOutage } from './connection.ts';
 import { ask, nanosPerMs, partitions, publishOnce, readMessage, type Stream, subjects } from './stream.ts';
 
 /** After so long without a sign of a forwarder, another one gets its partition and the delivery it had begun. */

@@ -3,11 +3,18 @@ import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Io } from '../../lib/io.ts';
 import type { Forward } from '../../lib/outbox.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
-import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { askedEvents, mapErrors } from '../query.ts';
-import type { NatsAddress } from './address.ts';
-import { openConnection } from './connection.ts';
-import { inboxError } from './errors.ts';
+import {
+  askedEvents,
+  type Delivery,
+  type DeliveryQuery,
+  type EventQuery,
+  type Inbox,
+  mapErrors,
+  type NatsAddress,
+  type StoredDelivery,
+  type StoredEvent,
+} from '../inbox.ts';
+import { inboxError, openConnection } from './connection.ts';
 import { addTarget, countWaiting, startForwarding } from './forward.ts';
 import {
   ask,

@@ -19,9 +19,8 @@ import { dayMs } from '../../api/duration.ts';
 import { tryParseJson, unicodeEscapes } from '../../api/json.ts';
 import { SotraError } from '../../errors.ts';
 import { readAllEvents } from '../events.ts';
-import { type Delivery, type StoredDelivery, stripSecret } from '../inbox.ts';
-import type { NatsAddress } from './address.ts';
-import { inboxError, isApiError, isOutage, isStreamFull, readStatus } from './errors.ts';
+import { type Delivery, type NatsAddress, type StoredDelivery, stripSecret } from '../inbox.ts';
+import { inboxError, isApiError, isOutage, isStreamFull, readStatus } from './connection.ts';
 
 /** The stream of an inbox. */
 export interface Stream {
@@ -38,8 +37,6 @@ const publishMs = 5000;
 /** How long calls are repeated while servers elect a leader, and the pause between two. */
 const patienceMs = 10_000;
 const pauseMs = 250;
-/** How often a reader that waits for messages looks whether the stream still exists. */
-const checkMs = 1000;
 
 /** The subjects of an inbox, each of which holds one message. */
 export const subjects = (name: string) => ({
@@ -191,24 +188,13 @@ export async function* readMessages(
   end.signal?.addEventListener('abort', stop, { once: true });
   // It may have been stopped while the servers were asked.
   if (end.signal?.aborted) stop();
-  let gone: unknown;
-  const check = () =>
-    stream.manager.streams.info(stream.name).catch((error: unknown) => {
-      if (!isApiError(error, 'streamGone')) return;
-      gone = error;
-      stop();
-    });
-  // The client would wait for a stream that was deleted.
-  const checking = end.signal && setInterval(check, checkMs);
   try {
     for await (const message of messages) {
       if (message.seq > (end.to ?? Number.POSITIVE_INFINITY)) return;
       yield message;
       if (end.signal === undefined && message.info.pending === 0) return;
     }
-    if (gone !== undefined) throw gone;
   } finally {
-    clearInterval(checking);
     end.signal?.removeEventListener('abort', stop);
     stop();
   }

@@ -96,11 +96,6 @@ const refused: readonly [name: string, input: Parameters<typeof verify>[0], reas
     { body: JSON.stringify(JSON.parse(event), null, 2), header: sign(event) },
     /^re-serialized JSON/,
   ],
-  [
-    'JSON whose spaces were lost',
-    { body: event, header: sign(JSON.stringify(JSON.parse(event), null, 2)) },
-    /^re-serialized JSON/,
-  ],
   ['another timestamp', { header: header.replace('5718', '5719') }, /wrong secret or body changed/],
   ['an old one', { more: '--tolerance 5m', now: 1565126100_000 }, /^too old: .* 382 s ago/],
   ['one from the future', { more: '--tolerance 5m', now: 1565125000_000 }, /^too new/],
