@@ -184,6 +184,6 @@ function readQuery({ kind }: Param, name: string, texts: string[]): Raw {
   const values = texts.map((text) => parseText(kind, text));
   if (kind.type === 'list') return { name, value: values };
   return values.length > 1
-    ? { name, problem: `${name} is given ${values.length} times, once is allowed` }
+    ? { name, problem: `${name} is given ${values.length} times; give it once` }
     : { name, value: values[0] };
 }

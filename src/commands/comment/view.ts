@@ -27,9 +27,15 @@ const commentColumns: readonly Column<Comment>[] = [
     show: (comment) => formatUsd(readCopyVolume(comment), { compact: true }),
     align: 'right',
   }),
-  column.count('likes', 'Likes', 'likes, and whether one is of a viewer address', ({ metrics }) => metrics?.likeCount, {
-    show: ({ metrics }) => formatCount(metrics?.likeCount) + (metrics?.isLikedByUser ? ' (liked)' : ''),
-  }),
+  column.count(
+    'likes',
+    'Likes',
+    'likes, and whether a viewer address is among them',
+    ({ metrics }) => metrics?.likeCount,
+    {
+      show: ({ metrics }) => formatCount(metrics?.likeCount) + (metrics?.isLikedByUser ? ' (liked)' : ''),
+    },
+  ),
   column.flag('isAppUserComment', 'Own app', "whether a user of the calling partner's app wrote it", { extra: true }),
 ];
 
@@ -95,13 +101,7 @@ const columns: readonly Column<TokenComment>[] = [
   column.count('likes', 'Likes', 'likes of the comment', ({ comment }) => comment.metrics?.likeCount, extra),
   column.count('copies', 'Copies', 'copy trades of the comment', ({ comment }) => comment.metrics?.copyCount, extra),
   column.text('side', 'Side', 'long or short; perps only', ({ trade }) => trade.perpPositionType, extra),
-  column.text(
-    'tokenCommentCount',
-    'On token',
-    'comments on the token in all',
-    ({ token }) => token.commentCount,
-    extra,
-  ),
+  column.text('tokenCommentCount', 'On token', 'total comments on the token', ({ token }) => token.commentCount, extra),
   column.address('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, extra),
   column.address('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, extra),
   column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid, {

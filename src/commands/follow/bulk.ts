@@ -180,7 +180,7 @@ function explainFailure(error: SotraError, { file, batches, sent, undoPath }: Fa
   const appliedThrough = batches[sent - 1]?.at(-1)?.number ?? 0;
   const [unit, units] = start?.unit === 'entry' ? ['entry', 'entries'] : ['line', 'lines'];
   const before = sent === 0 ? '' : `; ${units} ${start?.number} to ${appliedThrough} are applied`;
-  const untouched = sent === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
+  const untouched = sent === 0 ? '; nothing is applied' : `; ${unit} ${from} and later are not applied`;
   const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
   const bulkLine = (name: string) => command`sotra follow bulk --file ${name}`;
   const proceed = `Continue with ${bulkLine(file)} --from-line ${from}`;

@@ -17,7 +17,7 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
   forbidden: ['the API key may not do this (403)', 'Ask the service for the permission, or use another key.'],
   'not-found': ['the service has no such item (404)', 'Check the identifier with sotra profile get.'],
   'bad-request': ['the service refused the request (400)', 'See what was sent with --verbose or --curl.'],
-  conflict: ['it already exists or was changed meanwhile (409)', 'Choose another name, or look at it first.'],
+  conflict: ['it already exists or was changed in the meantime (409)', 'Choose another name, or look at it first.'],
   'too-large': ['the request was too large for the service (413)', 'Send fewer items at a time.'],
   'request-refused': ['the service refused the request (another 4xx)', 'See its answer with --verbose.'],
   'rate-limited': [

@@ -131,7 +131,7 @@ const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string }> = {
     nameColumn('Trader', ({ profile }) => profile.name),
     column.usd('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ copytrades }) => copytrades.volumeUSD),
     column.count('copies', 'Copies', "copy trades of the trader's comments", ({ copytrades }) => copytrades.count),
-    column.count('copiers', 'Copiers', 'different people who copied', ({ copytrades }) => copytrades.distinctActors),
+    column.count('copiers', 'Copiers', 'distinct users who copied', ({ copytrades }) => copytrades.distinctActors),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total, { drop: 1 }),
     ...pickColumns(profileColumns, getProfile, { roiPercent30d: { drop: 2 }, comments30d: { drop: 3 } }),
     ...lastColumns,

@@ -125,7 +125,7 @@ export const events = listView<EventRow>(
   [
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
-    column.text('about', 'What happened', 'who did what with which token', { cut: true }),
+    column.text('about', 'What happened', 'what happened: trader, action, token', { cut: true }),
     column.text('eventId', 'Event id', 'id; webhook show and replay also accept its start', { show: showId }),
     column.text('status', 'Status', 'forwarded, waiting or failed', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
@@ -176,7 +176,7 @@ export const shown = recordView<ShownEvent>(
     column.text('eventId', 'Event id', 'what webhook replay takes'),
     column.text('eventType', 'Event', 'kind of the event'),
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
-    column.text('about', 'What happened', 'who did what with which token'),
+    column.text('about', 'What happened', 'what happened: trader, action, token'),
     column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret'),
     column.text('status', 'Status', 'forwarded, waiting or failed'),
     column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {

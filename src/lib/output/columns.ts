@@ -139,7 +139,7 @@ const extra = { extra: true };
 const roiHelp = (days: number) => `return on the tokens sold in ${days} days, percent`;
 const tradesHelp = (days: number) => `sells of ${days} days: the closing trades behind the win rate`;
 const pnlHelp = (days: number) => `realized PnL of ${days} days, in USD; a deployment may count unrealized PnL too`;
-const winsHelp = 'share of closing trades that gained, 0 to 1';
+const winsHelp = 'share of closing trades with a gain, 0 to 1';
 const addressesHelp = 'all wallets, separated by spaces';
 const externalIdHelp = "the partner's own user id";
 

@@ -36,10 +36,10 @@ export const cardColumns: readonly Column<Card>[] = [
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => readStats(card).realizedGainsUSD),
   column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 1 }),
   column.usd('costUsd', 'Cost', costHelp, (card) => readStats(card).holdingsCostBasisUSD, { drop: 1 }),
-  column.compactUsd('boughtUsd', 'Bought', `bought in all, ${perpsHelp}`, (card) => readStats(card).boughtUSD, {
+  column.compactUsd('boughtUsd', 'Bought', `total bought, ${perpsHelp}`, (card) => readStats(card).boughtUSD, {
     drop: 8,
   }),
-  column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => readStats(card).soldUSD, { drop: 8 }),
+  column.compactUsd('soldUsd', 'Sold', `total sold, ${perpsHelp}`, (card) => readStats(card).soldUSD, { drop: 8 }),
   column.count('comments', 'Comments', 'comments on its trades', ({ metrics }) => metrics.commentCount, { drop: 6 }),
   column.time(
     'lastTradeAt',

@@ -183,7 +183,7 @@ test('a failure in the middle says which lines are applied; --from-line goes on,
     status: 404,
     details: { appliedThrough: 1000, failedFrom: 1001, failedTo: 2000, mayBeApplied: false },
   });
-  expect(error.message).toContain('lines 1 to 1000 are applied; nothing from line 1001 on is applied');
+  expect(error.message).toContain('lines 1 to 1000 are applied; line 1001 and later are not applied');
   expect(error.hint).toContain(`Continue with sotra follow bulk --file ${path} --from-line 1001`);
   expect(await graph(service)).toHaveLength(1000);
   const first = error.details.undoFile;

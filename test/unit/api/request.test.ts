@@ -115,7 +115,7 @@ const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>]
   ['count "x": must be a whole number from 1 to 250', () => heard('count=x')],
   ['count 251: must be a whole number from 1 to 250', () => heard('count=251')],
   ['size 0: must be a whole number from 1 to 250', () => heard('size=0')],
-  ['count is given 2 times, once is allowed', () => heard('count=1&count=2')],
+  ['count is given 2 times; give it once', () => heard('count=1&count=2')],
   ['chains "mars": must be one of base, solana', () => heard('chains=base&chains=mars')],
   ['even 3: must be even', () => heard('even=3')],
   ['title is required: text', () => taken({})],
