@@ -1,5 +1,5 @@
-// What a page or a service carries of our client, beside one that is generated from `sotra openapi` with openapi-fetch, both with the same
-// calls of every endpoint; and what a call through ours costs beside bare fetch and JSON.parse. Needs `npm run build` before.
+// What a page or a service carries of our client; and what a call through it costs beside bare fetch and JSON.parse. Needs `npm run build`
+// before.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +12,7 @@ const calls = 10_000;
 /** Many short ones: what else the machine does is in both. */
 const rounds = 50;
 
-/** Kilobytes of an entry, or of a program with its client, bundled, minified and gzipped; without what it loads only when it is needed. */
+/** Kilobytes of an entry, bundled, minified and gzipped; without what it loads only when it is needed. */
 async function bundledKb(input: string): Promise<number> {
   const bundle = await rolldown({ input, platform: 'browser' });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
@@ -66,11 +66,5 @@ report([
   { what: 'library: sotra, gzip', unit: 'KB', measured: [await bundledKb(`${folder}/index.js`)], atMost: 10 },
   { what: 'library: sotra/webhook, gzip', unit: 'KB', measured: [await bundledKb(`${folder}/webhook.js`)], atMost: 2 },
   { what: 'library: sotra/signing, gzip', unit: 'KB', measured: [await bundledKb(`${folder}/signing.js`)] },
-  {
-    what: 'library: every endpoint called, beside a generated client',
-    unit: 'KB',
-    floor: [await bundledKb('bench/library/generated.ts')],
-    measured: [await bundledKb('bench/library/ours.ts')],
-  },
   ...(await callRows()),
 ]);

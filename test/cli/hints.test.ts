@@ -265,10 +265,6 @@ test('a target without a scheme is suggested with one, possible secrets hidden',
   });
 });
 
-test.each(['--version', '-V'])('sotra %s prints the version', async (word) => {
-  expect(await run(word)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
-});
-
 test.each(['-h', '--help'])('%s before a command shows the help of the command', async (word) => {
   expect(await run(`${word} leaderboard list`)).toEqual(await run('leaderboard list --help'));
 });

@@ -1,21 +1,10 @@
-import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { listChoices } from '../../src/commands/read-input.ts';
-import { answering, openPort, run, temporaryFolder } from '../support/harness.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
 
 const profile = 'profile get ext:user-1';
-
-/** A server that writes whatever it likes once it is asked. */
-async function raw(answer: (socket: Socket) => void): Promise<{ env: Record<string, string>; url: string }> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.once('data', () => answer(socket));
-  });
-  const url = `http://127.0.0.1:${await openPort(server)}`;
-  return { url, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key-wxyz' } };
-}
 
 test('a rate limit longer than a call waits says how long, and which flag allows it', async () => {
   const service = await answering({ error: 'slow down' }, 429, { 'retry-after': '3600' });
@@ -93,20 +82,6 @@ test('a failing request shows what the service answered', async () => {
   expect(JSON.parse(other.err)).toMatchObject({ error: { code: 'bad-answer', body: '<h1>no JSON</h1>' } });
 });
 
-const done = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"a":"b"}';
-
-test('interim answers (1xx) are skipped', async () => {
-  const before = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
-  const service = await raw((socket) => socket.end(before + done));
-  expect(await run('request GET /v1/x --jq .a', service)).toMatchObject({ code: 0, out: 'b\n' });
-});
-
-test('100 Continue that nobody asked for is a broken connection', async () => {
-  const service = await raw((socket) => socket.end(`HTTP/1.1 100 Continue\r\n\r\n${done}`));
-  const ran = await run(`${profile} --retries 0 --json`, service);
-  expect([ran.code, JSON.parse(ran.err).error.code]).toEqual([9, 'network']);
-});
-
 test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.\n.', ''])(
   'no command takes %j for a part of a path',
   async (value) => {
@@ -131,23 +106,6 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
     expect(service.requests).toEqual([]);
   },
 );
-
-test.each([
-  [
-    'webhook delete .. --yes',
-    '<uid> ..: must be one part of a path: not empty, not . or .., and without them between slashes',
-  ],
-  ['webhook validate %2e%2e', '<uid> %2e%2e: must be one part of a path'],
-  ['position get .', '<id> .: must be one part of a path'],
-  ['request GET /v1/../x', '<path> /v1/../x: . and .. would send the request to another path'],
-  ['request DELETE /v1/webhooks/feed/%2e%2E', 'Name that path: /v1/webhooks/'],
-])('%s is refused, and the error names the problem', async (argv, message) => {
-  const service = await answering({});
-  const { code, err } = await run(argv, { env: service.env });
-  expect(code).toBe(2);
-  expect(err).toContain(message);
-  expect(service.requests).toEqual([]);
-});
 
 test('a query may hold dots, and an id that only begins with them is one', async () => {
   const service = await answering({});

@@ -1,9 +1,6 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { compileFilter } from '../../src/lib/output/jq.ts';
 import { answering, type Outcome, type RunOptions, run, stub, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
@@ -175,22 +172,6 @@ test('a filter that does not suit the answer is exit 2, prints nothing, and says
   expect(err).toContain('Cannot index string with string');
 });
 
-test('control characters in strings do not reach the output', async () => {
-  const service = await answering({ s: 'a\u001b[31mb\u0007\u009bc', t: ['\u007f'] });
-  const { out } = await run(['request', 'GET', '/v1/x', '--jq', '.s, .t'], { env: service.env });
-  expect(out).toBe('ab\n["\\u007f"]\n');
-});
-
-test('in a list of several pages, --jq keeps numbers that fit a double', async () => {
-  const service = await answering('{"items":[{"id":9007199254740991},{"id":1.0}],"cursor":null}');
-  const address = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
-  for (const flags of [[], ['--format', 'ndjson']]) {
-    const filter = flags.length === 0 ? '.[].id' : '.id';
-    const argv = ['profile', 'followers', address, '--all', '--quiet', '--jq', filter, ...flags];
-    expect((await run(argv, { env: service.env })).out).toBe('9007199254740991\n1\n');
-  }
-});
-
 test('--jq sees all items of a walk as one list, and with --format ndjson each item as it comes', async () => {
   const service = await stub(({ url }, response) => {
     const at = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? 0);
@@ -220,25 +201,3 @@ test('the filter does not see the environment of the process', async () => {
   expect(out).not.toContain('hidden-value');
   expect(out).not.toContain('stub-key');
 });
-
-test('a signal while the filter is still being read leaves no thread behind', async () => {
-  const stop = new AbortController();
-  const thread = new Worker(new URL('../../dist/jq-thread.cjs', import.meta.url));
-  const gone = once(thread, 'exit');
-  const startThread = async () => {
-    setImmediate(() => stop.abort());
-    return thread;
-  };
-  await expect(compileFilter('.', { startThread, signal: stop.signal })).rejects.toThrow('aborted');
-  await gone;
-});
-
-test.each([1, 60])(
-  'a signal %d ms after the start is an interruption, whether or not the filter is read',
-  async (ms) => {
-    const service = await stub(() => undefined);
-    const argv = 'request GET /v1/x --jq .';
-    const { code, out, err } = await run(argv, { env: service.env, signal: AbortSignal.timeout(ms) });
-    expect({ code, out, err }).toEqual({ code: 130, out: '', err: 'error: interrupted\n' });
-  },
-);

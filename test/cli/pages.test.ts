@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { cardOf, cardsDown, idsIn } from '../support/feed-cards.ts';
-import { answering, run, type Script, type Stub, stub, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/size.ts';
+import { cardsDown, idsIn } from '../support/feed-cards.ts';
+import { answering, run, type Script, type Stub, stub } from '../support/harness.ts';
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const feed = `feed actor ${wallet}`;
@@ -197,15 +194,6 @@ test('behind a gateway, where links lead to another origin, the cursor is asked 
   expect(inside.requests).toEqual([]);
 });
 
-test('a link without an origin is taken on the same one', async () => {
-  const service = await paged([
-    () => ({ items: cardsDown(2, 2), pagination: { olderItemsURL: '/v1/feed/actor?page=2' } }),
-    linked(cardsDown(1, 1)),
-  ]);
-  const { out } = await run(`${feed} --all --format ndjson`, { env: service.env });
-  expect(idsIn(out)).toEqual(['c2', 'c1']);
-});
-
 const threeThenFault = [threePages[0], threePages[1], () => ({ error: 'out of order' })].flatMap((page) => page ?? []);
 
 test.each([
@@ -279,41 +267,4 @@ test('the first line is out before the second page is answered', async () => {
   });
   const { out } = await run(`${feed} --all --format ndjson`, { env: service.env, onOut: print });
   expect(idsIn(out)).toEqual(['c2', 'c1']);
-});
-
-long('a long walk holds one page at a time', async () => {
-  // 45 MB and more, in 40 MB of memory.
-  const pages = 600;
-  const filler = 'x'.repeat(100_000);
-  const service = await stub((seen, response, count) => {
-    const card = { ...cardOf(`c${count}`, 1_700_000_000 - count), filler };
-    const olderItemsURL = count < pages ? `http://${seen.headers.host}/p${count}` : null;
-    response.end(JSON.stringify({ items: [card], pagination: { olderItemsURL } }));
-  });
-  const env = {
-    ...process.env,
-    ...service.env,
-    SOTRA_DATA_DIR: temporaryFolder(),
-    SOTRA_CONFIG_DIR: temporaryFolder(),
-  };
-  const argv = ['--max-old-space-size=40', 'bin/sotra.js', ...feed.split(' '), '--all', '--format', 'ndjson'];
-  const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let count = 0;
-  for await (const line of createInterface(child.stdout)) count += line.includes('"itemId"') ? 1 : 0;
-  expect(count).toBe(pages);
-  expect(child.exitCode ?? (await new Promise((resolve) => child.once('exit', resolve)))).toBe(0);
-});
-
-test('Ctrl-C in a walk ends it at once', async () => {
-  const stop = new AbortController();
-  const items = (page: number) =>
-    JSON.stringify(Array.from({ length: 10 }, (_, index) => ({ id: `p${page}-${index}` })));
-  const service = await stub((_, response, count) => {
-    if (count < 3) response.end(items(count));
-    else stop.abort();
-  });
-  const argv = `profile positions ${wallet} closed --limit 10 --all --format ndjson`;
-  const { code, out, err } = await run(argv, { env: service.env, signal: stop.signal });
-  expect([code, out.trim().split('\n').length]).toEqual([130, 20]);
-  expect(JSON.parse(err).error).toMatchObject({ code: 'interrupted' });
 });

@@ -85,39 +85,6 @@ test('--paginate follows links both ways, and never to another origin', async ()
   expect(other.requests).toEqual([]);
 });
 
-test('--paginate follows cursors to the end, as a list or one object a line', async () => {
-  const script = await stub(({ url }, response) => {
-    const at = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? 0);
-    response.end(JSON.stringify({ items: [{ at }], cursor: at < 2 ? String(at + 1) : null }));
-  });
-  const { out } = await run('request GET /v1/things?limit=1 --paginate', { env: script.env });
-  expect(JSON.parse(out)).toEqual([{ at: 0 }, { at: 1 }, { at: 2 }]);
-  expect(script.requests.map(({ url }) => url)).toEqual([
-    '/v1/things?limit=1',
-    '/v1/things?limit=1&cursor=1',
-    '/v1/things?limit=1&cursor=2',
-  ]);
-  const lines = await run('request GET /v1/things --paginate --format ndjson', { env: script.env });
-  expect(lines.out).toBe('{"at":0}\n{"at":1}\n{"at":2}\n');
-});
-
-test('--paginate counts pages if the request names one, until a page is not full', async () => {
-  const service = await stub(({ url }, response) => {
-    const page = Number(new URL(url, 'http://x').searchParams.get('page'));
-    response.end(JSON.stringify(page < 3 ? [`${page}a`, `${page}b`] : ['3a']));
-  });
-  const { out } = await run('request GET /v1/things?page=1 --paginate', { env: service.env });
-  expect(JSON.parse(out)).toEqual(['1a', '1b', '2a', '2b', '3a']);
-});
-
-test('--paginate stops with an error when a page comes a second time', async () => {
-  const service = await answering({ items: [1], cursor: 'same' });
-  const { code, out, err } = await run('request GET /v1/things --paginate', { env: service.env });
-  expect({ code, out }).toEqual({ code: 13, out: '' });
-  expect(err).toContain('returned the same page twice');
-  expect(service.requests.length).toBeLessThanOrEqual(2);
-});
-
 test('--paginate walks cursors, links and numbered pages of the real endpoints to the same items as --all', async () => {
   const { envA: env } = await serveSandbox();
   const list = async (argv: string) => JSON.parse((await run(`${argv} --json`, { env })).out);

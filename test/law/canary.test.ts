@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { run } from '../support/harness.ts';
 import {
   type CanaryWorld,
   canaryWorld,
@@ -10,14 +10,11 @@ import {
   type Secret,
   secretsIn,
   strayIn,
-  webhookSecret,
 } from '../support/hostile/canaries.ts';
-import { listen, signed } from '../support/listening.ts';
 import { connect } from '../support/mcp-client.ts';
 import { globalFlags, outlines } from '../support/outlines.ts';
 import { isProof, size, some } from '../support/size.ts';
 import { degen, swaps } from '../support/traders.ts';
-import { until } from '../support/until.ts';
 
 /** A command line; `@name` is a file of the user's, `@@` a new file, `!` the service's address. */
 interface Line {
@@ -262,56 +259,6 @@ test('no result of an MCP tool, notice or question contains a secret, whatever t
   const { out } = await close();
   expect(secretsIn(shown)).toEqual([]);
   for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc', '2.0');
-  expect(strayIn(world)).toEqual([]);
-});
-
-const eventOf = (id: string, eventType: string) => JSON.stringify({ events: [{ eventId: id, eventType }] });
-const [card, copy] = [eventOf('one', 'new-feed-item'), eventOf('two', 'copyswap')];
-
-/** Requests to a listener, and the status of its answer. */
-const deliveries: readonly [status: number, body: string, headers: () => Record<string, string>][] = [
-  [200, card, () => signed(card, webhookSecret)],
-  [200, copy, () => signed(copy, namedSecret)],
-  [401, card, () => ({})],
-  [401, card, () => signed(card, 'another secret')],
-  [401, card, () => ({ 'Daylight-Signature': 'v1' })],
-  [200, 'not JSON', () => signed('not JSON', webhookSecret)],
-  [413, `"${'x'.repeat(5 * 1024 * 1024)}"`, () => signed('', webhookSecret)],
-];
-
-const listening: readonly [words: string, answer: string][] = [
-  ['', 'healthy'],
-  ['--json', 'echo 401'],
-  ['--verbose', 'echo 500'],
-  ['--verbose --json', 'echo that is no JSON'],
-  ['--quiet', 'echo cut in the key'],
-];
-
-test('webhook listen prints, stores and forwards no secret, whatever arrives and however its targets answer', async () => {
-  const world = await canaryWorld();
-  const [hook, copies] = ['hook', 'copies'].map((path) => `${world.service.url}/${path}`);
-  const secretsFile = `${webhookSecret}\n${namedSecret}\n`;
-  for (const [index, [words, answer]] of some(listening, 2).entries()) {
-    world.answerAs(echoScripts[answer] ?? world.healthy);
-    const before = world.service.requests.length;
-    const argv = `--name l${index} --forward-to ${hook} --route copyswap=${copies} ${words}`;
-    const { url, stop } = await listen(temporaryFolder(), argv, secretsFile, world.env);
-    let answers = '';
-    for (const [status, body, headers] of deliveries) {
-      const got = await fetch(`${url}/in?x=1`, { method: 'POST', headers: headers(), body });
-      answers += JSON.stringify([...got.headers]) + (await got.text());
-      expect([body.slice(0, 40), got.status]).toEqual([body.slice(0, 40), status]);
-    }
-    await until(() => world.service.requests.length >= before + 3);
-    const { code, out, err } = await stop();
-    const sent = world.service.requests.slice(before).map(({ url: path, headers, body }) => [path, headers, body]);
-    const shown = out + err + answers + JSON.stringify(sent);
-    expect([words, answer, code, secretsIn(shown)]).toEqual([words, answer, 0, []]);
-  }
-  for (const argv of ['events --json', `replay --since 1h --to ${world.service.url}/again --verbose`]) {
-    const { out, err } = await run(`webhook ${argv} --name l0`, { env: world.env, skipWaits: true });
-    expect([argv, secretsIn(out + err), out + err]).toEqual([argv, [], expect.stringContaining('copyswap')]);
-  }
   expect(strayIn(world)).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/ledger/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/hostile/faults.ts';
+import { allFaults, brokenService, inShort, kindOf, targetKinds } from '../support/hostile/faults.ts';
 import { storedIds } from '../support/inbox.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { freePorts, manyAddresses, serve, start } from '../support/processes.ts';
@@ -23,7 +23,7 @@ async function deliver(url: string, eventId: string): Promise<number> {
 /** A folder whose listener stored two events while it forwarded them to a target that fails so. */
 async function listenTo(fault: string) {
   const folder = temporaryFolder();
-  const target = await brokenService({ fault, well: 0 });
+  const target = await brokenService(fault);
   const { url, stop } = await listen(folder, `--forward-to ${target.url}/hook`, undefined, {}, { skipWaits: true });
   expect([await deliver(url, 'one'), await deliver(url, 'two')]).toEqual([200, 200]);
   const enough = { taken: 2, passing: 3, moved: 3, refusing: 11, silent: 1, gone: 0 }[kindOf(fault)] ?? 0;
@@ -49,17 +49,6 @@ test.each(faults)('webhook listen accepts and stores every event, even if its ta
     expect(outcome.err).toMatch(/event one was not accepted in 10 tries \(HTTP \d{3}\): set aside/);
 });
 
-test('a silent target of a dozen webhooks gets the first event of each, and nothing but our own words is on stderr', async () => {
-  const { folder } = await listenTo('garbage');
-  const warnings = nodeWarnings();
-  const target = await brokenService({ fault: 'no first byte', well: 0 });
-  const { url, stop } = await listen(folder, `--forward-to ${target.url}/hook`);
-  for (let path = 0; path < 12; path += 1) expect(await deliver(`${url}/${path}`, `event ${path}`)).toBe(200);
-  await until(() => target.requests.length === 12);
-  expect((await stop()).err).toContain('12 deliveries wait to be');
-  expect(warnings).toEqual([]);
-});
-
 test.each([
   ['webhook replay one', 3, 10],
   ['webhook trigger copyswap --secret-file @/secret', 1, 9],
@@ -67,7 +56,7 @@ test.each([
   const { folder, env } = await listenTo('garbage');
   const cells = await Promise.all(
     faults.map(async (fault) => {
-      const target = await brokenService({ fault, well: 0 });
+      const target = await brokenService(fault);
       const patience = kindOf(fault) === 'silent' ? '--timeout 400ms' : '';
       const argv = `${line.replace('@', folder)} --to ${target.url}/hook --json ${patience}`;
       const { code, out } = await run(argv, { env: { ...env, SOTRA_CONFIG_DIR: folder }, skipWaits: true });
@@ -85,7 +74,7 @@ test.each([
 test('Ctrl-C ends webhook replay and webhook trigger while their target is silent', async () => {
   const { env, folder } = await listenTo('garbage');
   for (const argv of ['webhook replay one', `webhook trigger copyswap --secret-file ${folder}/secret`]) {
-    const target = await brokenService({ fault: 'no first byte', well: 0 });
+    const target = await brokenService('no first byte');
     const stopping = new AbortController();
     const ended = run(`${argv} --to ${target.url}/hook --json`, { env, signal: stopping.signal });
     await until(() => target.requests.length > 0);

@@ -30,14 +30,10 @@ export async function pnl(): Promise<number | null | undefined> {
 export { SotraError, signComment, startSandbox, verifyComment, verifyWebhook, webhookHandler };
 `;
 
-const settings = ['bundler', 'nodenext'].flatMap((moduleResolution) =>
-  [false, true].flatMap((skipLibCheck) =>
-    [
-      { lib: ['es2023', 'dom'], types: [] },
-      { lib: ['es2023'], types: ['node'] },
-    ].map((world) => ({ moduleResolution, skipLibCheck, ...world })),
-  ),
-);
+const settings = [
+  { moduleResolution: 'bundler', lib: ['es2023', 'dom'], types: [] },
+  { moduleResolution: 'nodenext', lib: ['es2023'], types: ['node'] },
+];
 
 test.each(some(settings, 1))('a strict project compiles with %o', async (given) => {
   const folder = makeProject();
@@ -45,7 +41,7 @@ test.each(some(settings, 1))('a strict project compiles with %o', async (given) 
     symlinkSync(join(process.cwd(), 'node_modules', name), join(folder, 'node_modules', name));
   const module = given.moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
   const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true };
-  const compilerOptions = { ...strict, target: 'es2022', module, ...given };
+  const compilerOptions = { ...strict, target: 'es2022', module, skipLibCheck: false, ...given };
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'use.ts'), program);
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));

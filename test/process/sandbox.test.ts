@@ -138,9 +138,7 @@ async function deliverAll(db: Db): Promise<string[]> {
 
 test('a trade ends well whatever its webhooks do, and says what was not taken; after five tries it is given up', async () => {
   const faults = allFaults.filter((fault) => kindOf(fault) !== 'silent');
-  const targets = await Promise.all(
-    faults.map(async (fault) => ({ fault, ...(await brokenService({ fault, well: 0 })) })),
-  );
+  const targets = await Promise.all(faults.map(async (fault) => ({ fault, ...(await brokenService(fault)) })));
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   await run('sandbox reset --empty', { env });

@@ -272,17 +272,6 @@ test('empty, refused, dead, of another shape: one sentence each, with a button',
   }
 });
 
-test('a service that asks to wait is asked again when the time is over, which is counted down', async () => {
-  const { now, service, tab, show } = await openService();
-  Object.assign(now, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
-  await show('/board');
-  await expect.poll(() => tab.getByRole('timer').textContent()).toMatch(/^Retrying in [123] s\.$/);
-  const asked = service.requests.length;
-  Object.assign(now, { status: 200, headers: {}, body: '{"traders":[]}' });
-  await expect.poll(() => tab.getByText('No trader matches').count()).toBe(1);
-  expect([service.requests.length, await tab.getByRole('alert').count()]).toEqual([asked + 1, 0]);
-});
-
 test('of 10,000 traders the first 1,000 are kept and 200 drawn', async () => {
   const { now, tab, show } = await openService();
   const traders = Array.from({ length: 10_000 }, (_, index) => ({

@@ -1,12 +1,11 @@
 import { verify } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
-import { answering, temporaryFolder } from '../support/harness.ts';
+import { temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../support/traders.ts';
 import {
@@ -127,21 +126,6 @@ test('a wallet of Solana that signs another text, or with another key, is refuse
   }
 });
 
-test('a reloaded page continues; of two pages, one signs and both show it', async () => {
-  const { tab, tabs, ended, ui } = await start({ hangs: true });
-  await signOn(tab, 'Test Wallet');
-  await tab.getByText('Confirm in your wallet').waitFor();
-  await tab.reload();
-  await tab.getByText('Another page is signing. Press Sign').waitFor();
-  const session = await tab.evaluate<string>(`sessionStorage.getItem('sotra-session')`);
-  const other = await openWallets(tabs, new URL('/wallet', ui).href, [evmWallet], session);
-  await signOn(other.tab, 'Test Wallet');
-  const { code, out } = await ended;
-  expect([code, await recoverMessageAddress(JSON.parse(out))]).toEqual([0, evmTrader.address]);
-  for (const each of [tab, other.tab])
-    await expect.poll(() => resultOn(each)).toContain('The command has the signature');
-});
-
 test('a page of an earlier run, a second use and another sender sign nothing', async () => {
   const first = await start({ hangs: true });
   await signOn(first.tab, 'Test Wallet');
@@ -234,28 +218,6 @@ test('the page works from 360 to 1920 pixels, light and dark, by keyboard alone 
   expect(await focused()).toBe('Sign');
   await tab.keyboard.press('Enter');
   expect((await ended).code).toBe(0);
-});
-
-test('the page shows why the service refused, and a command that asks it without sotra', async () => {
-  const { env } = await answering({ error: 'this trade has a comment' }, 409);
-  const { ui, ended } = await startSigning(['comment', 'post', ...sign.slice(2)], { env });
-  const { tab } = await openWallets(await openTabs(), ui, [evmWallet]);
-  await tab.getByText('Commands').click();
-  const curl = tab.locator('.commands code').last();
-  expect(await curl.textContent()).toContain(
-    `${env['SOTRA_BASE_URL']}/v1/swap-comments?transactionHashes=${swaps.good}`,
-  );
-  await signOn(tab, 'Test Wallet');
-  expect(await ended).toMatchObject({ code: 6, out: '' });
-  await expect.poll(() => resultOn(tab)).toContain('this trade has a comment');
-});
-
-test('the scripts of all pages together are at most 45 kB, compressed', () => {
-  const scripts = readdirSync('dist/web').filter((name) => name.endsWith('.js'));
-  const files = scripts.map((name) => readFileSync(join('dist/web', name)));
-  const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
-  process.stdout.write(`scripts of pages: ${bytes} bytes, compressed\n`);
-  expect(bytes).toBeLessThanOrEqual(45_000);
 });
 
 const plainSign = sign.slice(0, -1);

@@ -122,15 +122,13 @@ function harmed(text: string): fc.Arbitrary<Buffer> {
 /** Frames around thousands of one unit, and the units. */
 const frames = [
   ['', ''],
-  ['[', '0]'],
   ['"', '"'],
   ['{"error":"', '"}'],
   ['{"items":[', '0]}'],
 ] as const;
 const units = [
-  ...['[', '{"a":', '{},', '0,', '1e5,', '\\\\', '\\"', '\\u200b', '\\u001b[31m', '"secret":"', 'whsec_12345678 '],
-  ...['[{"a":', '\\\\\\"', 's\\', 'stub-ke', '&#115;', '\0', '\n', '\r\n ', '"secret\\":\\"'],
-  ...['a', ' ', '\u0301', '\u200d', '\u{1F468}\u200d', '日', '\x9b', '&amp;', '%25', '{"id":1,"chain":"base"},'],
+  ...['[', '{"a":', '{},', '1e5,', '\\\\', '\\u001b[31m', '"secret":"', 'whsec_12345678 ', '\r\n ', '&#115;'],
+  ...['a', '\u0301', '\u{1F468}\u200d', '日', '\x9b', '%25', '{"id":1,"chain":"base"},'],
 ];
 
 test.each([

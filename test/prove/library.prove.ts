@@ -1,5 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,6 @@ import { startSandbox } from 'sotra/sandbox';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { stub } from '../support/harness.ts';
-import { npm } from '../support/packed.ts';
 import { program } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-library-'));
@@ -86,32 +85,6 @@ test('client, webhook and signing run in Chromium, the client against a sandbox 
   });
   // The browser tells of an answer with 404 by itself; we print nothing.
   expect(said.filter((line) => !line.startsWith('Failed to load resource'))).toEqual([]);
-});
-
-test('what openapi-typescript makes of sotra openapi compiles, strictly, with a call of every endpoint', () => {
-  const place = mkdtempSync(join(folder, 'generated-'));
-  writeFileSync(join(place, 'package.json'), '{ "type": "module" }');
-  npm(
-    'install',
-    '--prefix',
-    place,
-    '--ignore-scripts',
-    '--no-audit',
-    '--no-fund',
-    'openapi-typescript@7',
-    'openapi-fetch@0.17',
-    'typescript@5',
-  );
-  writeFileSync(join(place, 'openapi.json'), execFileSync(process.execPath, [program, 'openapi']));
-  for (const name of ['world.ts', 'generated.ts']) copyFileSync(`bench/library/${name}`, join(place, name));
-  const run = (...argv: string[]) => execFileSync(process.execPath, argv, { cwd: place, encoding: 'utf8' });
-  run('node_modules/openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'openapi-types.d.ts');
-  const module = { module: 'nodenext', moduleResolution: 'nodenext', allowImportingTsExtensions: true };
-  const strict = { strict: true, noEmit: true, skipLibCheck: true, lib: ['es2023', 'dom'], types: [] };
-  const compilerOptions = { ...module, ...strict, target: 'es2022' };
-  writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['generated.ts'] }));
-  expect(run('node_modules/typescript/lib/tsc.js', '-p', '.')).toBe('');
-  expect(readFileSync(join(place, 'openapi-types.d.ts'), 'utf8').length).toBeGreaterThan(10_000);
 });
 
 test('the example for node:test runs', async () => {

@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/prove/mutate-setup.ts'],
+    // What is mutated is loaded before any test: what a module does once, as it is loaded, is not laid to the test that happens to load it first.
+    setupFiles: (process.env['SOTRA_MUTATED'] ?? '').split(' '),
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -10,8 +10,8 @@ import {
   isPathSegment,
   local,
 } from '../../../src/api/endpoint.ts';
-import { choice, integer, json, listOf, nullable, openChoice, optional, text } from '../../../src/api/kind.ts';
-import { decodeRequest, encodeRequest } from '../../../src/api/request.ts';
+import { choice, integer, json, listOf, nullable, optional, text } from '../../../src/api/kind.ts';
+import { decodeRequest } from '../../../src/api/request.ts';
 
 const about = { source: 'spec', summary: 's', answer: async () => z.unknown(), examples: [] } as const;
 const get = defineEndpoint({
@@ -44,47 +44,6 @@ const post = defineEndpoint({
   method: 'POST',
   path: '/v1/raw',
   params: { entries: asDocument(listOf(text({ minLength: 0 })), 'h') },
-});
-
-const sent: readonly [endpoint: typeof get | typeof put | typeof post, input: Record<string, unknown>, wire: object][] =
-  [
-    [get, { id: 'a', owner: 'b' }, { method: 'GET', path: '/v1/things/a/of/b' }],
-    [get, { id: 'a/b ?&$&', owner: "$'" }, { method: 'GET', path: "/v1/things/a%2Fb%20%3F%26%24%26/of/%24'" }],
-    [
-      get,
-      { id: 'a', owner: 'b', chains: ['base', 'solana'], limit: 7, shown: 'x' },
-      { method: 'GET', path: '/v1/things/a/of/b?chains=base&chains=solana&count=7' },
-    ],
-    [get, { id: 'a', owner: 'b', chains: ['a b+c'] }, { method: 'GET', path: '/v1/things/a/of/b?chains=a%20b%2Bc' }],
-    [put, { name: 'n' }, { method: 'PUT', path: '/v1/things', body: { title: 'n' } }],
-    [put, { name: 'n', until: null }, { method: 'PUT', path: '/v1/things', body: { title: 'n', until: null } }],
-    [put, {}, { method: 'PUT', path: '/v1/things', body: {} }],
-    [post, { entries: ['a'] }, { method: 'POST', path: '/v1/raw', body: ['a'] }],
-    [post, {}, { method: 'POST', path: '/v1/raw' }],
-  ];
-
-test.each(sent)('$id is written as stated', (endpoint, input, wire) => {
-  expect(encodeRequest(endpoint, input)).toEqual(wire);
-});
-
-test('a name that an open list of choices lacks is refused, unless it is known besides', () => {
-  const nets = openChoice(['base', 'solana'], { findProblem: () => undefined });
-  const list = defineEndpoint({
-    ...about,
-    id: 'net.list',
-    method: 'GET',
-    path: '/v1/nets',
-    params: { nets: inQuery(optional(listOf(nets)), 'h') },
-  });
-  const asked = (names: readonly string[], known?: readonly string[]) => {
-    const query = new URLSearchParams(names.map((name): [string, string] => ['nets', name]));
-    return decodeRequest(list, { path: {}, query, body: undefined }, {}, known);
-  };
-  const refused = (problem: string) => ({ ok: false, problem });
-  expect(asked(['base', 'mars'])).toEqual(refused('nets "mars": must be one of base, solana'));
-  expect(asked(['tron', 'mars'], ['tron'])).toEqual(refused('nets "mars": must be one of base, solana, tron'));
-  expect(asked(['base', 'tron'], ['tron'])).toEqual({ ok: true, input: { nets: ['base', 'tron'] }, ignored: [] });
-  expect(asked([])).toEqual({ ok: true, input: {}, ignored: [] });
 });
 
 const path = { id: 'a', owner: 'b' };
@@ -158,36 +117,6 @@ test('a body field that is allowed in the query is read from there if the body l
     expect(removed(query, [])).toEqual({ ok: false, problem: 'body must be a JSON object' });
 });
 
-test.each(['.', '..', '', 'a/..'])('a path is not built with %j', (id) => {
-  const rule = 'must be one part of a path: not empty, not . or .., and without them between slashes';
-  expect(() => encodeRequest(get, { id, owner: 'b' })).toThrow(
-    expect.objectContaining({ code: 'usage', message: `<id> ${JSON.stringify(id)}: ${rule}` }),
-  );
-  const flagged = { ...get, params: { id: inPath(text({ minLength: 0 }), 'h', { flag: 'thing' }) } };
-  expect(() => encodeRequest(flagged, { id })).toThrow(`<thing> ${JSON.stringify(id)}: ${rule}`);
-  expect(encodeRequest(put, { name: id }).body).toEqual({ title: id });
-});
-
-test('omitted values stay out of the input, also if the body lacks them', () => {
-  expect(Object.keys((heard('') as { input: object }).input)).toEqual(['id', 'owner']);
-  expect(Object.keys((taken({ title: 'n' }) as { input: object }).input)).toEqual(['name']);
-});
-
-test('a body with one parameter is an object', () => {
-  const mixed = {
-    id: 'thing.mix',
-    method: 'PUT',
-    path: '/v1/{id}',
-    params: { id: get.params.id, ...put.params },
-  } as const;
-  expect(encodeRequest(mixed, { id: 'a', name: 'n' })).toStrictEqual({
-    method: 'PUT',
-    path: '/v1/a',
-    body: { title: 'n' },
-  });
-  expect(encodeRequest(get, path)).toStrictEqual({ method: 'GET', path: '/v1/things/a/of/b' });
-});
-
 test.each([
   '.',
   '..',
@@ -215,7 +144,3 @@ test.each(['a', '...', 'a.b', '.a', 'a.', '..a', 'a..', '%2e%2e%2e', 'x%2e', '%2
     expect([hasDots(value), isPathSegment(value)]).toEqual([false, true]);
   },
 );
-
-test('an empty part of a path is none', () => {
-  expect([hasDots(''), isPathSegment('')]).toEqual([false, false]);
-});

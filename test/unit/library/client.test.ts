@@ -2,12 +2,16 @@ import { inspect } from 'node:util';
 import { type Client, type ClientOptions, createClient, SotraError } from 'sotra';
 import { type Sandbox, startSandbox } from 'sotra/sandbox';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { callAll as throughGenerated } from '../../../bench/library/generated.ts';
-import { callAll as throughOurs } from '../../../bench/library/ours.ts';
-import { prepare } from '../../../bench/library/setup.ts';
-import type { Calls, World } from '../../../bench/library/world.ts';
 import { stub } from '../../support/harness.ts';
-import { nodeWarnings } from '../../support/hostile/faults.ts';
+
+/** What Node itself has to say on stderr from now on, such as of too many listeners. */
+function nodeWarnings(): string[] {
+  const warnings: string[] = [];
+  const hear = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', hear);
+  onTestFinished(() => void process.off('warning', hear));
+  return warnings;
+}
 
 let sandbox: Sandbox;
 let client: Client;
@@ -216,21 +220,4 @@ test('clients share nothing: address, key, names and words are their own', async
   expect(a.comment.text(fields)).toBe('a Swap Comment:\nChain: base\nToken Address: 0xAB\nTxn Hash: 0x1\nComment: gm');
   expect(b.comment.text(fields)).toContain('b Swap Comment:\n\nChain: base');
   expect(await failure(() => client.comment.text(fields))).toMatchObject({ code: 'usage' });
-});
-
-async function answers(callAll: (world: World) => Promise<Calls>): Promise<Calls> {
-  const { sandbox, world } = await prepare();
-  onTestFinished(sandbox.close);
-  return callAll(world);
-}
-
-/** Values that differ between worlds: ids, secrets and times of creation. */
-const plain = (calls: Calls) =>
-  JSON.parse(JSON.stringify(calls), (key, value) =>
-    ['uid', 'id', 'secret', 'intentIds', 'itemId', 'followedAt'].includes(key) ? typeof value : value,
-  );
-
-test('a client generated from sotra openapi gets the answers that ours gets', async () => {
-  const [ours, generated] = [await answers(throughOurs), await answers(throughGenerated)];
-  expect(plain(generated)).toEqual(plain(ours));
 });
