@@ -223,7 +223,7 @@ test.each(attacks)(
     await deliver(listener.url, `large${'x'.repeat(500_000)}`);
     const [seconds, peakMb] = [(performance.now() - started) / 1000, listener.peakMb()];
     process.stdout.write(`${JSON.stringify({ name, connections, seconds, peakMb })}\n`);
-      expect(peakMb).toBeLessThan(300);
+    expect(peakMb).toBeLessThan(300);
     expect(await listener.stop()).toBe(0);
   },
 );
