@@ -45,7 +45,7 @@ function pour(response: ServerResponse): void {
 }
 
 /** What goes wrong, as the server does it; `refused` and `foreign` need more than a script. */
-export const scripts: Readonly<Record<string, Script>> = {
+const scripts: Readonly<Record<string, Script>> = {
   'reset before answer': (_, response) => void response.destroy(),
   'reset in the body': (_, response) => {
     response.writeHead(200, { ...json, 'content-length': String(body.length) });
