@@ -17,7 +17,7 @@ import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
 import { findCall, readCalls, readLogVersion, readPath, refuseLost, summarizeEntry } from './read-log.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
-import { listCallReasons } from './why.ts';
+import { describeCallFailure } from './why.ts';
 
 interface CallActivityOptions {
   context: Context;
@@ -91,8 +91,8 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
       baseUrl,
       wire,
       keys: [],
-      why: await listCallReasons(entry, context),
-      facts: [['Command', command], ...(entry._sotra.ignored ?? []).map((name) => ['Ignored', name] as const)],
+      why: await describeCallFailure(entry, context),
+      facts: [['Command', command]],
       // Other requests of the same command.
       chain: { before: rows.slice(0, at), after: rows.slice(at + 1) },
     });

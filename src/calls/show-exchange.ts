@@ -6,14 +6,14 @@ import { shellLine } from '../client/shell.ts';
 import { usageError } from '../errors.ts';
 import type { ActivityDetail, ActivityRow, RequestField, RequestForm, ShownMessage } from '../pages/activity.ts';
 import type { LogEntry } from './entry.ts';
+import type { Explanation } from './explain.ts';
 import { readPath } from './read-log.ts';
-import { writeCurl } from './why.ts';
+import { evidenceTexts, listLines, writeCurl } from './why.ts';
 
 interface Exchange {
   row: ActivityRow;
   entry: LogEntry;
-  /** As `sotra why` prints it. */
-  why: readonly (readonly [name: string, text: string])[];
+  why: Explanation;
   facts: ActivityDetail['facts'];
   /** How command lines for the service begin. */
   commandStart: string;
@@ -28,14 +28,11 @@ export function showExchange(exchange: Exchange): ActivityDetail {
   const { row, entry, why, facts, chain, commandStart, baseUrl } = exchange;
   const { request, response } = entry;
   const { method, url, headers, postData } = request;
-  const pick = (name: string) => why.flatMap(([each, text]) => (each === name ? [text] : []));
-  const [message = row.about] = pick('why');
-  const others = why.filter(([name]) => name !== 'why' && name !== 'next');
   const words = ['request', method, readPath(url, baseUrl), ...(postData?.text ? ['--data', postData.text] : [])];
   return {
     row,
-    ...(row.failed && { error: { message, hints: pick('next') } }),
-    facts: [...facts, ...others],
+    ...(row.failed && { error: { message: why.rule, hints: why.next } }),
+    facts: [...facts, ...listLines(evidenceTexts(why))],
     response: response.status === 0 ? null : showMessage(response.headers, response.content),
     request: showMessage(headers, postData),
     curl: writeCurl({ ...request, headers: headers.filter(isNeeded) }) ?? undefined,

@@ -44,7 +44,11 @@ function describeCommandFailure({ atMs, command, exitCode, code, message, hint }
 }
 
 /** Why a call failed, by the interface, the settings and the calls before it; `failed` is how its command ended. */
-async function describeCallFailure(entry: NumberedEntry, context: Context, failed?: FailedCommand): Promise<Why> {
+export async function describeCallFailure(
+  entry: NumberedEntry,
+  context: Context,
+  failed?: FailedCommand,
+): Promise<Why> {
   const { startedDateTime, request, response, _sotra } = entry;
   const { command, errorCode } = _sotra;
   const { n, id, status, ms } = summarizeCall(entry);
@@ -64,18 +68,6 @@ async function describeCallFailure(entry: NumberedEntry, context: Context, faile
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
     curl: writeCurl(request),
   };
-}
-
-/** Why a call of the history failed: a name and a text each, as `sotra why` prints them. */
-export async function listCallReasons(call: NumberedEntry, context: Context): Promise<Line[]> {
-  const { next, ...reasons } = await describeCallFailure(call, context);
-  return listLines({ ...reasonTexts(reasons), next });
-}
-
-/** The same for a call of another log, with what else is known. */
-export async function listReasons(entry: LogEntry, around: Surroundings): Promise<Line[]> {
-  const { next, ...reasons } = await explainEntry(entry, around);
-  return listLines({ ...reasonTexts(reasons), next });
 }
 
 /** The curl line of a request; `null` for one to the sandbox inside the command, which listens nowhere. */
@@ -134,14 +126,13 @@ function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): 
 type Line = readonly [name: string, text: string];
 
 /** A line for each text that there is. */
-function listLines(texts: Readonly<Record<string, readonly (string | null | undefined)[]>>): Line[] {
+export function listLines(texts: Readonly<Record<string, readonly (string | null | undefined)[]>>): Line[] {
   return Object.entries(texts).flatMap(([name, all]) => all.flatMap((text): Line[] => (text ? [[name, text]] : [])));
 }
 
-/** The reason first, then its evidence. */
-function reasonTexts({ rule, differences, ignored, notes }: Omit<Explanation, 'next'>) {
+/** What explains the reason. */
+export function evidenceTexts({ differences, ignored, notes }: Explanation) {
   return {
-    why: [rule],
     differs: differences.map(
       ({ at, expected, found, count }) =>
         `${at}: expected ${expected}, got ${found}${count > 1 ? ` (${count} times)` : ''}`,
@@ -191,12 +182,12 @@ async function findLast({ io }: Context): Promise<Found> {
 const [maxRows, maxText, maxBody] = [5, 400, 300];
 
 /** The reason, the call and the next steps, as text. */
-function formatWhy({ next, ...why }: Why): string {
-  const { asked, answered, command, n, id, at, exitCode, code, curl } = why;
+function formatWhy(why: Why): string {
+  const { rule, next, asked, answered, command, n, id, at, exitCode, code, curl } = why;
   const exit = `${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`;
-  const { why: rule, differs, ignored, note } = reasonTexts(why);
+  const { differs, ignored, note } = evidenceTexts(why);
   const lines = listLines({
-    why: rule,
+    why: [rule],
     differs: shortenList(differs),
     ignored: shortenList(ignored),
     note,

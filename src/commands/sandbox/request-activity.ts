@@ -2,8 +2,8 @@ import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { describeCall, maxBodyBytes, type SeenCall } from '../../calls/describe-call.ts';
 import type { LogEntry } from '../../calls/entry.ts';
+import { explainEntry } from '../../calls/explain.ts';
 import { checkSent, showExchange } from '../../calls/show-exchange.ts';
-import { listReasons } from '../../calls/why.ts';
 import { NetworkFailure } from '../../client/failures.ts';
 import { secretHider } from '../../client/secrets.ts';
 import { type Transport, usualLimits } from '../../client/transport.ts';
@@ -96,7 +96,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
       ),
     show: async (id) => {
       const { row, logged, entry } = find(id);
-      const { key, ignored, fault } = logged;
+      const { key, fault } = logged;
       const known = { endpoints, wire, typedBaseUrl: url, ...(key !== null && { keyName: key }) };
       const by = sayWhose(logged);
       return showExchange({
@@ -106,12 +106,8 @@ export function openRequestActivity(options: RequestActivityOptions) {
         baseUrl: url,
         wire,
         keys: [['', `unchanged: ${by}`], ...sentKeys],
-        why: await listReasons(entry, known),
-        facts: [
-          ['By', by],
-          ...(ignored.length > 0 ? [['Ignored', ignored.join(', ')] as const] : []),
-          ...(fault === undefined ? [] : [['Fault', fault] as const]),
-        ],
+        why: await explainEntry(entry, known),
+        facts: [['By', by], ...(fault === undefined ? [] : [['Fault', fault] as const])],
         chain: { before: [], after: options.listCaused(entry.response.content.text ?? '') },
       });
     },
