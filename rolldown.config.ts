@@ -87,6 +87,7 @@ const pages: Plugin = {
 };
 
 const sharedByCommands = /src\/(commands\/endpoint-command|lib\/output\/columns|api\/holding)\.ts$/;
+const sharedOfClient = /src\/(client\/(secrets|shell|retry|paginate)|lib\/files\/text-file)\.ts$/;
 
 /** The noun of its endpoints or of its commands. */
 function nounOf(id: string): string | undefined {
@@ -126,7 +127,7 @@ export default defineConfig({
         { name: 'zod', test: /node_modules\/zod\//, priority: 5 },
         { name: 'start', test: /src\/(cli|lib\/files\/asset)\.ts$/, priority: 4 },
         { name: 'columns', test: sharedByCommands, priority: 3 },
-        { name: 'secrets', test: /src\/(client\/(secrets|shell|retry|paginate)|lib\/files\/text-file)\.ts$/, priority: 3 },
+        { name: 'secrets', test: sharedOfClient, priority: 3 },
         { name: nounOf, debugName: 'noun', priority: 2 },
         { name: 'call', test: /src\/commands\/(run-command|call-endpoint)\.ts$/, priority: 1 },
         { name: 'log', test: /src\/(calls\/keep-calls|lib\/config\/store)\.ts$/, priority: 1 },
