@@ -25,7 +25,7 @@ class ProcessesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'examples/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/in-memory.ts'],
+    globalSetup: 'test/support/build.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { interval: 5, timeout: 30_000 } },

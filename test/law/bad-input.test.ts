@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { startPage } from '../support/page.ts';
+import { startPage } from '../support/served.ts';
 
 const wallet = '0x465bdc4499e12488c05fd6b60f545ff5d781e755';
 const mint = 'So11111111111111111111111111111111111111112';

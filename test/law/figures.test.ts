@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { run, stub } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
-import { startPage } from '../support/page.ts';
+import { startPage } from '../support/served.ts';
 import { some } from '../support/size.ts';
 
 const [alice, token, id] = [`0x${'a'.repeat(40)}`, `0x${'4'.repeat(40)}`, '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e'];

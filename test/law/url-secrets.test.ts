@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exampleEventId } from '../../src/api/webhook-signature.ts';
-import { contentsOf } from '../support/files.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { contentsOf, run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { listen, secret, send, signed } from '../support/listening.ts';
-import { until } from '../support/until.ts';
 
 /** Made for this test alone, one for each place where an address or a header may hold a secret. */
 const canaries = ['cUser4711', 'cPass4711', 'cToken4711', 'cQuery4711', 'cHeader4711', 'cCookie4711', 'cBasic4711'];

@@ -2,12 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 /** What is wrong with a store, what every command says of it, and the file that stays as it was. */
 const changed = (sql: string, says: string) => ({

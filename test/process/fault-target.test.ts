@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/ledger/live-trades.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { allFaults, brokenService, inShort, kindOf, targetKinds } from '../support/hostile/faults.ts';
 import { storedIds } from '../support/inbox.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { freePorts, manyAddresses, serve, start } from '../support/processes.ts';
 import { size, some } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 test('every fault of a target has its kind', () => {
   expect(Object.values(targetKinds).flat().sort()).toEqual([...allFaults].sort());

@@ -1,10 +1,9 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
-import { stub, temporaryFolder } from '../support/harness.ts';
+import { stub, temporaryFolder, until } from '../support/harness.ts';
 import { textOf } from '../support/mcp-client.ts';
 import { program, start as startProgram } from '../support/processes.ts';
-import { until } from '../support/until.ts';
 
 interface Server {
   client: Client;

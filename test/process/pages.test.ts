@@ -2,10 +2,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
-import { temporaryFolder } from '../support/harness.ts';
+import { temporaryFolder, until } from '../support/harness.ts';
 import { listen } from '../support/listening.ts';
-import { startPage } from '../support/page.ts';
-import { until } from '../support/until.ts';
+import { startPage } from '../support/served.ts';
 
 test('the Board tab is sorted, narrowed and kept in the address; a trader opens beside it', async () => {
   const { ui, controlToken } = await startPage('sandbox start --port 0 --ui');

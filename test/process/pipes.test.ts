@@ -2,10 +2,9 @@ import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const swap = `--chain base --tx 0x${'5'.repeat(64)} --token ${wallet}`;

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { answering, openPort, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, openPort, run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
 import { size } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
 

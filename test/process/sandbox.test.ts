@@ -8,11 +8,10 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
-import { openPort, run, stub, temporaryFolder } from '../support/harness.ts';
+import { openPort, run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { allFaults, brokenService, kindOf } from '../support/hostile/faults.ts';
 import { serve, start } from '../support/processes.ts';
 import { size } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
 const wallet = (index: number) => `0x${index.toString(16).padStart(40, '0')}`;

@@ -4,11 +4,10 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, wat
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { encodeBase58 } from '../../src/api/address.ts';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { run, temporaryFolder, until } from '../support/harness.ts';
 import { apiKey, canaryWorld, evmKey, pair, password, secretsIn, strayIn } from '../support/hostile/canaries.ts';
 import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
-import { until } from '../support/until.ts';
 
 const key = 'partner-key-0123456789-abcd';
 

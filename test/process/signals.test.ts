@@ -5,11 +5,10 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/lib/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
 import { size, some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
-import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
 const exits = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;

@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { contentsOf } from '../support/files.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { contentsOf, run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 

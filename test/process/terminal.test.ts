@@ -3,8 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { contentsOf } from '../support/files.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { contentsOf, run, stub, temporaryFolder } from '../support/harness.ts';
 import { long, some } from '../support/size.ts';
 import { degen, swaps, tradersWorld, writeKeys } from '../support/traders.ts';
 

@@ -5,10 +5,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { run, temporaryFolder, until } from '../support/harness.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
 import { program } from '../support/processes.ts';
-import { until } from '../support/until.ts';
 
 interface AttackedListener {
   url: string;

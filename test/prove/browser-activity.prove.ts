@@ -5,7 +5,7 @@ import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { listen, send } from '../support/listening.ts';
-import { startPage } from '../support/page.ts';
+import { startPage } from '../support/served.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const rows = (tab: Page) => tab.locator('.browse .row');

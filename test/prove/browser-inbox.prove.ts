@@ -1,10 +1,44 @@
+import { connect, createServer, type Socket } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openBrowser, violationsOf } from '../support/browser.ts';
-import { answering, temporaryFolder } from '../support/harness.ts';
+import { answering, openPort, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
-import { forwardPort } from '../support/page.ts';
+
+/** The same page by another port, as ssh forwards one; `cut` ends each connection and refuses new ones until `mend`. */
+async function forwardPort(ui: string): Promise<{ ui: string; cut: () => void; mend: () => void }> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy();
+    const far = connect(Number(new URL(ui).port), '127.0.0.1');
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => sockets.delete(one));
+      one.pipe(other);
+    }
+  });
+  const port = await openPort(server);
+  const cut = () => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(cut);
+  const forwarded = new URL(ui);
+  forwarded.port = String(port);
+  return {
+    ui: forwarded.href,
+    cut,
+    mend: () => {
+      isCut = false;
+    },
+  };
+}
 
 const events = (tab: Page) => tab.locator('.browse .row').filter({ hasText: 'event' }).locator('.about');
 

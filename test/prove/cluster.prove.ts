@@ -9,9 +9,9 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { choosePartition } from '../../src/webhooks/nats/stream.ts';
+import { until } from '../support/harness.ts';
 import { findNats, type NatsServer, natsInstall, startCluster } from '../support/nats-server.ts';
 import { start } from '../support/processes.ts';
-import { until } from '../support/until.ts';
 
 const secret = 'whsec_cluster';
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });

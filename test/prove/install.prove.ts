@@ -13,8 +13,7 @@ import {
 import type { ServerResponse } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stub, temporaryFolder } from '../support/harness.ts';
-import { until } from '../support/until.ts';
+import { stub, temporaryFolder, until } from '../support/harness.ts';
 
 const script = readFileSync('install.sh', 'utf8');
 const shells = ['dash', 'bash'].filter((shell) => find(shell) !== undefined);

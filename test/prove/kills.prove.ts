@@ -3,10 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Outcome, run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { type Outcome, run, type Seen, stub, temporaryFolder, until } from '../support/harness.ts';
 import { manyAddresses, serve, start } from '../support/processes.ts';
 import { degen, writeKeys } from '../support/traders.ts';
-import { until } from '../support/until.ts';
 import { keepWebhooks } from '../support/upload-place.ts';
 
 const destination = 'http://127.0.0.1:9/hook';

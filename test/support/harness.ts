@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import type { Transport } from '../../src/client/transport.ts';
 import type { Io, Sink } from '../../src/lib/io.ts';
 import { openSandbox } from '../../src/sandbox/serve/answer.ts';
 import { copyDemo } from './demo.ts';
-import { until } from './until.ts';
+import { size } from './size.ts';
 
 export interface Outcome {
   out: string;
@@ -221,4 +221,31 @@ export function answering(value: unknown, status = 200, headers: Record<string, 
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof value === 'string' ? value : JSON.stringify(value));
   });
+}
+
+/** Longer than anything takes that works, on a machine that does much else. */
+const limitMs = size(100_000, 900_000);
+
+/** Looks again and again until something is there, and gives that; `what` says in an error what did not come. */
+export async function until<T>(
+  look: () => T | undefined | false,
+  what: string | (() => string) = 'something',
+): Promise<T> {
+  for (const end = Date.now() + limitMs; ; await delay(5)) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end)
+      throw new Error(`waited ${limitMs / 1000} s in vain: ${typeof what === 'string' ? what : what()}`);
+  }
+}
+
+/** The files below a folder, by their paths in it. */
+function filesIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile()).sort();
+}
+
+/** The files below a folder with their contents. */
+export function contentsOf(folder: string): Map<string, Buffer> {
+  return new Map(filesIn(folder).map((name) => [name, readFileSync(join(folder, name))]));
 }

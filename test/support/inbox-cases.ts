@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { PostOutcome } from '../../src/lib/post-delivery.ts';
 import type { Delivery, EventQuery, Inbox, StoredDelivery, Target } from '../../src/webhooks/inbox.ts';
-import { until } from './until.ts';
+import { until } from './harness.ts';
 
 /** Opens the same inbox once more, as another process would; the first of a case is new and the one that listens. */
 type OpenInbox = () => Promise<Inbox>;

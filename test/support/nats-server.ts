@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from './harness.ts';
 import { freePorts } from './processes.ts';
-import { until } from './until.ts';
 
 /** How to get it, where it is missing. */
 export const natsInstall =

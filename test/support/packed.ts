@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import build from './build.ts';
+import { build } from './build.ts';
 
 /** Before the proofs: builds, packs and installs the program as users get it. SOTRA_TEST_PROGRAM names another one to prove, an older one perhaps. */
 export default async function pack(): Promise<(() => void) | undefined> {

@@ -4,8 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { temporaryFolder } from './harness.ts';
-import { until } from './until.ts';
+import { temporaryFolder, until } from './harness.ts';
 
 /** Starts the built program with a data folder of its own unless `env` names one; its output is collected, and it ends with the test. */
 export function start(line: string | readonly string[], env: Record<string, string> = {}) {

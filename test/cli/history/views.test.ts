@@ -5,8 +5,7 @@ import harSchemas from 'har-schema';
 import { expect, test } from 'vitest';
 import type { ActivityRow } from '../../../src/pages/activity.ts';
 import { run, type Script, stub, temporaryFolder } from '../../support/harness.ts';
-import { openPageApi, startPage } from '../../support/page.ts';
-import { serveSandbox } from '../../support/served.ts';
+import { openPageApi, serveSandbox, startPage } from '../../support/served.ts';
 
 const answers: Script = (seen, response) => {
   const isBad = seen.url.includes('limit=3');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answering, run, stub } from '../../support/harness.ts';
-import { openPageApi, sessionOf, startPage } from '../../support/page.ts';
+import { openPageApi, sessionOf, startPage } from '../../support/served.ts';
 import { degen, swaps, tradersWorld } from '../../support/traders.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { run } from '../../support/harness.ts';
-import { openPageApi, sessionOf, startPage } from '../../support/page.ts';
+import { openPageApi, sessionOf, startPage } from '../../support/served.ts';
 
 test('ui shows any service, and a page calls endpoints that read alone', async () => {
   const { url } = await startPage('sandbox start --port 0 --ui');

@@ -2,9 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, serve, temporaryFolder } from '../../support/harness.ts';
+import { run, serve, temporaryFolder, until } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
-import { until } from '../../support/until.ts';
 
 const cat = '0x00000000000000000000000000000000000000c1';
 const dog = '0x00000000000000000000000000000000000000d0';

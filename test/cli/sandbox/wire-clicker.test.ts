@@ -3,7 +3,7 @@ import { startSandbox } from 'sotra/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, serve, temporaryFolder } from '../../support/harness.ts';
 import { connect, textOf } from '../../support/mcp-client.ts';
-import { openPageApi, startPage } from '../../support/page.ts';
+import { openPageApi, startPage } from '../../support/served.ts';
 
 const alice = `0x${'a'.repeat(40)}`;
 const trades = [

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type WebhookEvent, webhookHandler } from '../../../src/library/webhook.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
-import { openPort, type RunOptions, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { openPort, type RunOptions, run, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { listen, secret } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
 
 function secretFile(text = `${secret}\n`): string {
   const file = join(temporaryFolder(), 'hook.secret');

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, type Stub, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
-import { until } from '../../support/until.ts';
 
 test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is accepted and not shown again', async () => {
   const folder = temporaryFolder();

@@ -1,10 +1,9 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { ActivityRow } from '../../../src/pages/activity.ts';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { listen } from '../../support/listening.ts';
-import { openPageApi, sessionOf, startPage } from '../../support/page.ts';
-import { until } from '../../support/until.ts';
+import { openPageApi, sessionOf, startPage } from '../../support/served.ts';
 
 test('a test event is signed, stored and forwarded like any other, and each try is a row that names those before and after it', async () => {
   const target = await stub((_, response, count) => response.writeHead(count === 1 ? 500 : 200).end());

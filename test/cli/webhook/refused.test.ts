@@ -1,12 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, temporaryFolder, until } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 import { serveSandbox } from '../../support/served.ts';
 import { isProof } from '../../support/size.ts';
-import { until } from '../../support/until.ts';
 
 /** Sends text over a connection of its own, which stays open, and collects what comes back. */
 function open(url: string, text: string) {

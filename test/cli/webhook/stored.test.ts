@@ -1,11 +1,10 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { fillInbox, inboxFolderOf, storedIds } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { long } from '../../support/size.ts';
-import { until } from '../../support/until.ts';
 
 const trader = '0x1111111111111111111111111111111111111111';
 const follower = '0x2222222222222222222222222222222222222222';

@@ -5,8 +5,7 @@ import { derivePublicKey } from '../../../src/keys/private-key.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../src/sandbox/db/world.ts';
 import { createService } from '../../../src/sandbox/serve/answer.ts';
-import { contentsOf } from '../files.ts';
-import { run, type Script, type Seen, type Stub, stub, temporaryFolder } from '../harness.ts';
+import { contentsOf, run, type Script, type Seen, type Stub, stub, temporaryFolder } from '../harness.ts';
 
 // Made for these tests alone: wherever one of them turns up, something leaks.
 export const evmKey = 'c0ffee254729296a45a3885639ac7e10f9d54979a1b2c3d4e5f60718293a4b5c';

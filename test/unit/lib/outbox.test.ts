@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { groupCommits, openDatabase } from '../../../src/lib/files/database.ts';
 import { addToOutbox, type OutboxOptions, outboxTable, startOutbox } from '../../../src/lib/outbox.ts';
-import { temporaryFolder } from '../../support/harness.ts';
-import { until } from '../../support/until.ts';
+import { temporaryFolder, until } from '../../support/harness.ts';
 
 const taken = { ok: true, status: 200, error: null, late: false, unsendable: false };
 const answer = (status: number) => ({

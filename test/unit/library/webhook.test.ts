@@ -5,8 +5,7 @@ import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { type Delivery, verifyWebhook, type WebhookEvent, webhookHandler } from 'sotra/webhook';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPort } from '../../support/harness.ts';
-import { until } from '../../support/until.ts';
+import { openPort, until } from '../../support/harness.ts';
 
 // Published by Mux's backend; the same bytes as base64url.
 const known = {

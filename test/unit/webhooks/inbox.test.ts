@@ -1,10 +1,9 @@
 import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { openPort, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { openPort, run, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, send, signed } from '../../support/listening.ts';
 import { size } from '../../support/size.ts';
-import { until } from '../../support/until.ts';
 
 /** POSTs with headers that no client lets through, and gives the line of the answer. */
 function sendRaw(url: string, body: string, lines: readonly string[]): Promise<string> {

@@ -7,9 +7,8 @@ import { addTrades } from '../../../../src/sandbox/ledger/add-trades.ts';
 import { keepTotals, rankProfiles, readFigures } from '../../../../src/sandbox/ledger/figures.ts';
 import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { serve } from '../../../../src/sandbox/serve/serve.ts';
-import { temporaryFolder } from '../../../support/harness.ts';
+import { temporaryFolder, until } from '../../../support/harness.ts';
 import { size, some } from '../../../support/size.ts';
-import { until } from '../../../support/until.ts';
 
 const largeNow = Date.parse('2026-11-20T12:00:00Z');
 const dayMs = 86_400_000;

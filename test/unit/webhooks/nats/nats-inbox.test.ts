@@ -7,11 +7,10 @@ import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Delivery, Inbox, StoredDelivery, Target } from '../../../../src/webhooks/inbox.ts';
 import { openNats } from '../../../../src/webhooks/nats/nats-inbox.ts';
-import { openPort, run, temporaryFolder } from '../../../support/harness.ts';
+import { openPort, run, temporaryFolder, until } from '../../../support/harness.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
 import { size } from '../../../support/size.ts';
-import { until } from '../../../support/until.ts';
 
 const io = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
 const target: Target = { url: 'http://127.0.0.1:1/in' };
