@@ -411,11 +411,3 @@ test.each([
     expect(posts()).toBe(most);
   }
 });
-
-test('--retries counts together what a call repeats by itself and what the upload repeats', async () => {
-  // A call repeats itself after 503, not after 500.
-  const { sotra, write, sent } = place((_, count) => [count === 1 ? 500 : 503, { error: 'busy' }]);
-  write('list', ids(3));
-  const { err } = await sotra(`${add} @list --retries 7`);
-  expect([sent.length, err.match(/\(after .*\)/g)]).toEqual([8, ['(after 8 attempts)']]);
-});

@@ -139,15 +139,6 @@ test('the line of an address that a crash cut off is not taken for confirmed', a
   expect(readFileSync(join(uploads()[0] ?? '', 'confirmed.txt'), 'utf8')).toBe('ext:0\next:1\next:2\n');
 });
 
-test('addresses that were confirmed twice are neither sent again nor counted as gone from the list', async () => {
-  const { sotra, write, uploads } = kept();
-  const sync = `webhook sync --url ${hook} --file @list --json`;
-  write('list', ids(3));
-  await sotra(sync);
-  writeFileSync(join(uploads()[0] ?? '', 'confirmed.txt'), 'ext:0\next:1\next:0\next:1\next:gone\n');
-  expect(JSON.parse((await sotra(sync)).out)).toMatchObject({ confirmed: 3, missing: 1, notRemovable: 1 });
-});
-
 test('on a terminal each chunk says how far an upload is, and a failed request what it waits for', async () => {
   const { sotra, write } = place((request, count) =>
     request.method === 'PUT' && count === 1 ? [503, { error: 'busy' }] : fresh(request, count),
