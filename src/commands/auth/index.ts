@@ -59,21 +59,13 @@ export function addAuth(auth: Command): void {
     .run(({ check }, context) => showStatus(check === true, context));
 }
 
-const sources: Record<NonNullable<Service['keySource']>, string> = {
-  SOTRA_API_KEY: 'the variable SOTRA_API_KEY',
-  context: 'the context',
-  sandbox: 'the built-in sandbox',
-};
-
 const statusView = recordView<AuthStatus>([
   column.text('context', 'Context', 'context in use'),
   column.text('baseUrl', 'Base URL', 'address of the service'),
   column.text('keySuffix', 'Key', 'last four characters of the key', {
     show: ({ keySuffix }) => `...${keySuffix ?? ''}`,
   }),
-  column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox', {
-    show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
-  }),
+  column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox'),
   column.text('store', 'Stored in', 'keychain or file, for a stored key', {
     show: ({ store }) => (store === 'file' ? 'the settings file, unencrypted (mode 0600)' : undefined),
   }),

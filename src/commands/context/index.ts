@@ -94,7 +94,11 @@ export function addContext(context: Command): void {
     .prints(showView)
     .run(async ({ name }, given) => {
       const store = await given.config.settings();
-      const stored = await store.update(given.io, (now) => withCurrent(name, now));
+      const stored = await store.update(given.io, ({ current: _, ...now }) => {
+        if (name === null) return now;
+        findContext(name, now);
+        return { ...now, current: name };
+      });
       if (given.options.dryRun)
         return showPlan([{ action: 'set', what: 'current context', detail: name === null ? 'none' : name }]);
       const fromEnv = readEnv(given.io.env, 'SOTRA_CONTEXT');
@@ -127,14 +131,6 @@ export function addContext(context: Command): void {
     .example('context remove staging --yes', 'without asking')
     .changes()
     .run(({ name }, given) => removeContext(name, given));
-}
-
-/** Errors: `usage` for an unknown name. */
-function withCurrent(name: string | null, stored: StoredSettings): StoredSettings {
-  const { current: _, ...rest } = stored;
-  if (name === null) return rest;
-  findContext(name, stored);
-  return { ...rest, current: name };
 }
 
 /** The values that commands would use, and the source of each. Errors: those of `resolveService`. */
@@ -198,7 +194,10 @@ async function changeContext(name: string, change: ContextChange, context: Conte
   if (change.wire) checkWireNames(change.wire, (await import('../../api/endpoints.ts')).endpoints, '--wire');
   const stored = await store.update(context.io, (now) => setContext(name, change, now));
   const becameCurrent = before.current === undefined && stored.current === name;
-  if (context.options.dryRun) return showPlan(listChanges(name, before, stored, becameCurrent));
+  if (context.options.dryRun) {
+    const current = becameCurrent ? [{ action: 'set', what: 'current context', detail: name }] : [];
+    return showPlan([...listChanges(name, before, stored), ...current]);
+  }
   if (becameCurrent) context.note(`${name} is now the current context.`);
   warnOfKey(name, stored, context);
   return showContext(name, context, stored);
@@ -238,19 +237,11 @@ function withKeyOrigin(context: StoredContext): StoredContext {
 
 const changeable = ['baseUrl', 'serviceName', 'layout', 'wire', 'inbox', 'inboxCreds'] as const;
 
-function listChanges(
-  name: string,
-  before: StoredSettings,
-  stored: StoredSettings,
-  becameCurrent: boolean,
-): PlannedChange[] {
-  const [old, next] = [before, stored].map(({ contexts }) => contexts[name] ?? {}) as [StoredContext, StoredContext];
+function listChanges(name: string, before: StoredSettings, stored: StoredSettings): PlannedChange[] {
+  const [old, next] = [before.contexts[name] ?? {}, stored.contexts[name] ?? {}];
   const format = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
   const changed = changeable.filter((key) => JSON.stringify(old[key]) !== JSON.stringify(next[key]));
-  return [
-    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${name}`, detail: format(next[key]) })),
-    ...(becameCurrent ? [{ action: 'set', what: 'current context', detail: name }] : []),
-  ];
+  return changed.map((key) => ({ action: 'set', what: `${key} of context ${name}`, detail: format(next[key]) }));
 }
 
 function warnOfKey(name: string, stored: StoredSettings, context: Context): void {

@@ -6,7 +6,7 @@ import { tryParseJson } from '../../api/json.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { type ErrorCode, readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';
+import { readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
 import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
@@ -118,18 +118,9 @@ async function sendBatches(
   }
 }
 
-const uncertainCodes: readonly ErrorCode[] = [
-  'network',
-  'timeout',
-  'server-error',
-  'bad-answer',
-  'contract',
-  'interrupted',
-];
-
-/** Whether the service may have applied the request that failed. */
+/** Whether the service may have applied the request that failed; of `contract` it answered that it did. */
 function isUncertain({ code, outcome }: SotraError): boolean {
-  return outcome !== 'unsent' && uncertainCodes.includes(code);
+  return outcome === 'unknown' || code === 'contract';
 }
 
 /** The outcome of each entry, one JSON object a line; `failed` is the error of the request after those that succeeded. */

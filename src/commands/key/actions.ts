@@ -37,7 +37,7 @@ export async function generateKey(input: GenerateInput, context: Context): Promi
   if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
   if (passwordFile !== undefined) warnOfReaders(passwordFile, context);
   const key: PrivateKey = { family, bytes: randomBytes(32) };
-  const result = await sealAndStore(key, { name, passwordFile }, context);
+  const result = await sealAndStore(key, { name, passwordFile }, false, context);
   context.note(command`Back it up, and keep the password: sotra key export ${name} --out <file>`);
   return result;
 }
@@ -60,13 +60,7 @@ export async function importKey(input: ImportInput, context: Context): Promise<R
     return showPlan([{ action: exists ? 'replace' : 'store', what: `key ${name}`, detail: file }]);
   const key = await openKey(input, undefined, context);
   if (newPasswordFile !== undefined) warnOfReaders(newPasswordFile, context);
-  return sealAndStore(key, { name, replace, passwordFile: newPasswordFile ?? passwordFile }, context);
-}
-
-interface StoreInput {
-  name: string;
-  passwordFile?: string | undefined;
-  replace?: boolean | undefined;
+  return sealAndStore(key, { name, passwordFile: newPasswordFile ?? passwordFile }, replace === true, context);
 }
 
 /** A stored key, as it is shown. */
@@ -75,8 +69,12 @@ export interface ShownKey extends StoredKey {
 }
 
 /** Stores a key encrypted with a password, and wipes it. Errors: `usage`, `signing-key`, `local-file`. */
-async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context): Promise<Result> {
-  const { name, passwordFile, replace = false } = input;
+async function sealAndStore(
+  key: PrivateKey,
+  { name, passwordFile }: Pick<ImportInput, 'name' | 'passwordFile'>,
+  replace: boolean,
+  context: Context,
+): Promise<Result> {
   try {
     const signer = await makeSigner(key.family, key.bytes);
     signer.wipe();
