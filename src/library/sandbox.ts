@@ -12,7 +12,7 @@ import { openDb } from '../sandbox/db/store.ts';
 import { advanceClock, sandboxPartners } from '../sandbox/db/world.ts';
 import { addTradeNow, checkLiveTrade } from '../sandbox/ledger/live-trades.ts';
 import type { LiveTrade, MadeTrade } from '../sandbox/ledger/trade.ts';
-import { tradeParams } from '../sandbox/ledger/trade-params.ts';
+import { tradeParams } from '../sandbox/ledger/trade.ts';
 import { faultForm, parseFault } from '../sandbox/serve/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve/serve.ts';
 

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../api/duration.ts';
 import { local } from '../../api/endpoint.ts';
 import { parsed } from '../../api/kind.ts';
-import { tradeParams } from '../../sandbox/ledger/trade-params.ts';
+import { tradeParams } from '../../sandbox/ledger/trade.ts';
 import type { Command } from '../command.ts';
 import { db } from '../params.ts';
 import { asOf, empty, importParams, logParams, readyFile, simulateParams, startParams } from './params.ts';

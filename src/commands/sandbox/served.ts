@@ -10,7 +10,7 @@ import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
 import { readStateFile } from '../../lib/files/durable-file.ts';
 import type { Result } from '../../lib/output/view.ts';
-import { fitsRequest, parseExpected } from '../../sandbox/serve/fault.ts';
+import { fitsRequest, globPattern } from '../../sandbox/serve/fault.ts';
 import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import { maxLogged } from '../../sandbox/serve/request-log.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
@@ -140,13 +140,16 @@ export async function showLog(
   return { kind: 'answer', answer };
 }
 
-/** Errors: `usage`. */
+/** A request as `--expect` names it, and how often it should be there. Errors: `usage`. */
 function readExpected(text: string) {
-  const expected = parseExpected(text);
-  if (expected !== undefined) return { text, ...expected };
-  throw usageError(
-    `--expect ${text}: must be '<METHOD path>' or '<METHOD path>=<n>', such as 'POST /v1/**' or 'GET /v2/leaderboard=2'`,
-  );
+  const [request = '', count] = text.split('=');
+  const [method = '', glob = '', ...rest] = request.split(' ');
+  const isCount = count === undefined || /^\d{1,4}$/.test(count);
+  if (!/^([A-Z]+|\*)$/.test(method) || !/^(\/|\*)/.test(glob) || rest.length > 0 || !isCount)
+    throw usageError(
+      `--expect ${text}: must be '<METHOD path>' or '<METHOD path>=<n>', such as 'POST /v1/**' or 'GET /v2/leaderboard=2'`,
+    );
+  return { text, method, path: globPattern(glob), count: count === undefined ? undefined : Number(count) };
 }
 
 /** Errors: `verification` if the requests were not made. */

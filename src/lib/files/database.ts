@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseJson } from '../../api/json.ts';
-import { readMessage, SotraError } from '../../errors.ts';
+import { type ErrorCode, readMessage, SotraError } from '../../errors.ts';
 import type { Io } from '../io.ts';
 import { makeFolder, refuseOther } from './durable-file.ts';
 import { type Connection, connect, type SqlParams, type SqlRow, type SqlValue } from './sqlite.ts';
@@ -77,6 +77,43 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
      FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
   );
   return { version: found?.version ?? 0, tables: parseJson(found?.tables ?? '[]') as string[] };
+}
+
+/** The tables of a database, and what is said of a file that holds others. */
+export interface Schema {
+  /** SQLite's user_version; each change of the tables needs another. */
+  version: number;
+  sql: string;
+  /** One of the tables: a database without it is another program's. */
+  ownTable: string;
+  /** Such as `the store`. */
+  name: string;
+  code: ErrorCode;
+  hints: { otherProgram: string; otherVersion: string };
+}
+
+/** Refuses a database of another program or, unless it is replaced, of another version of sotra. */
+export function checkSchema(db: Db, schema: Schema, { replace = false } = {}): void {
+  const { version, tables } = describeDatabase(db);
+  if (tables.length === 0 && version === 0) return;
+  if (version === 0 || !tables.includes(schema.ownTable))
+    throw new SotraError(schema.code, `${db.file} belongs to another program`, {
+      hint: schema.hints.otherProgram,
+    });
+  if (version === schema.version || replace) return;
+  const found = `written by another version of sotra (${version}, not ${schema.version})`;
+  throw new SotraError(schema.code, `${schema.name} ${db.file} was ${found}`, { hint: schema.hints.otherVersion });
+}
+
+/** Makes the tables of a new database, and of one that is replaced. */
+export function makeTables(db: Db, schema: Schema): void {
+  if (describeDatabase(db).version === schema.version) return;
+  db.transaction(() => {
+    const { version, tables } = describeDatabase(db);
+    if (version === schema.version) return;
+    for (const table of tables) db.run(`DROP TABLE ${table}`);
+    db.exec(`${schema.sql} PRAGMA user_version = ${schema.version}`);
+  });
 }
 
 /**

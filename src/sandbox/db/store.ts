@@ -1,5 +1,12 @@
 import { readMessage, SotraError } from '../../errors.ts';
-import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../lib/files/database.ts';
+import {
+  checkSchema,
+  type Db,
+  makeTables,
+  openDatabase,
+  type Schema,
+  type SqlValue,
+} from '../../lib/files/database.ts';
 import { outboxTable } from '../../lib/outbox.ts';
 
 export type { Db, SqlValue } from '../../lib/files/database.ts';
@@ -20,8 +27,8 @@ const options = {
 export function openDb(file: string, { replace = false } = {}): Db {
   let db: Db | undefined;
   try {
-    db = openDatabase(file, { ...options, check: (found) => checkOwn(found, replace) });
-    makeTables(db);
+    db = openDatabase(file, { ...options, check: (found) => checkSchema(found, schema, { replace }) });
+    makeTables(db, schema);
     return db;
   } catch (cause) {
     db?.close();
@@ -38,36 +45,8 @@ export function countRows(db: Db, from: string, params: readonly SqlValue[] = []
   return db.value<number>(`SELECT count(*) FROM ${from}`, params) ?? 0;
 }
 
-/** Refuses the database of another program before anything is written. */
-function checkOwn(db: Db, replace: boolean): void {
-  const { version, tables } = describeDatabase(db);
-  if (tables.length === 0 && version === 0) return;
-  if (version === 0 || !tables.includes('partner'))
-    throw new SotraError('config', `${db.file} belongs to another program`, {
-      hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
-    });
-  if (version === schemaVersion || replace) return;
-  const found = `written by another version of sotra (${version}, not ${schemaVersion})`;
-  throw new SotraError('config', `the sandbox database ${db.file} was ${found}`, {
-    hint: 'Replace it with sotra sandbox reset --yes, or choose another file with --db or SOTRA_DATA_DIR.',
-  });
-}
-
-function makeTables(db: Db): void {
-  if (describeDatabase(db).version === schemaVersion) return;
-  db.transaction(() => {
-    const { version, tables } = describeDatabase(db);
-    if (version === schemaVersion) return;
-    for (const name of tables) db.run(`DROP TABLE ${name}`);
-    db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
-  });
-}
-
-/** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
-const schemaVersion = 7;
-
 /** The tables of the sandbox and their indexes. Moments are Unix milliseconds, which `worldOffset` turns into those of the sandbox's clock. */
-const schema = `
+const tables = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
@@ -226,3 +205,15 @@ CREATE TABLE event (
 CREATE INDEX event_webhook ON event (webhook_id);
 ${outboxTable}
 `;
+
+const schema: Schema = {
+  version: 7,
+  sql: tables,
+  ownTable: 'partner',
+  name: 'the sandbox database',
+  code: 'config',
+  hints: {
+    otherProgram: 'Choose another file with --db or SOTRA_DATA_DIR.',
+    otherVersion: 'Replace it with sotra sandbox reset --yes, or choose another file with --db or SOTRA_DATA_DIR.',
+  },
+};

@@ -110,8 +110,3 @@ export function addedTo(db: Db): string[] {
     return added > 0 ? [`${added} ${noun}${added === 1 ? '' : 's'}`] : [];
   });
 }
-
-/** Whether nothing was made in a new or empty world yet. */
-export function isUntouched(db: Db): boolean {
-  return getMeta(db, 'world') === undefined || (getMeta(db, 'world') === 'empty' && addedTo(db).length === 0);
-}

@@ -160,29 +160,14 @@ function rebuildSeries(db: Db, series: Series): void {
 }
 
 function insertTrade(db: Db, trade: Trade, effect: StoredEffect): number {
-  const { rowKey, chain, trader, token, side, leverage, amount, usd, atMs, tx } = trade;
-  const { direction, startAmount = null, orderId = null } = trade;
+  const { tokenSymbol: _symbol, tokenName: _name, tokenSupply: _supply, ...own } = trade;
+  const { direction, startAmount = null, orderId = null } = own;
   return db.insert(
     `INSERT INTO trade (row_key, chain, wallet, token, side, direction, leverage, amount, usd, start_amount, at_ms, tx, order_id,
        position_key, intent, realized_usd, margin_cost_usd, held_ms)
      VALUES (:rowKey, :chain, :trader, :token, :side, :direction, :leverage, :amount, :usd, :startAmount, :atMs, :tx, :orderId,
        :positionKey, :intent, :realizedUsd, :marginCostUsd, :heldMs)`,
-    {
-      rowKey,
-      chain,
-      trader,
-      token,
-      side,
-      direction: direction ?? '',
-      leverage,
-      amount,
-      usd,
-      startAmount,
-      atMs,
-      tx,
-      orderId,
-      ...effect,
-    },
+    { ...own, direction: direction ?? '', startAmount, orderId, ...effect },
   );
 }
 
@@ -239,12 +224,15 @@ function matchEntry(db: Db, entry: StoredTrade): void {
   );
   if (match === undefined) return;
   db.run('UPDATE intent SET trade_id = ? WHERE id = ?', [entry.id, match.intentId]);
-  db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
-    makeUuid(`copy:${match.intentId}`),
-    match.commentId,
-    match.partnerId,
-    wallet,
-    usd,
-    atMs,
-  ]);
+  db.run(
+    'INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (:id, :commentId, :partnerId, :wallet, :usd, :atMs)',
+    {
+      id: makeUuid(`copy:${match.intentId}`),
+      commentId: match.commentId,
+      partnerId: match.partnerId,
+      wallet,
+      usd,
+      atMs,
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { getMeta, offsetKey, setMeta, setWorldOffset, worldOffset } from '../db/settings.ts';
 import { countRows, type Db } from '../db/store.ts';
-import { ensureWorld, isUntouched } from '../db/world.ts';
+import { ensureWorld } from '../db/world.ts';
 import { addTrades } from './add-trades.ts';
 import { keepTotals } from './figures.ts';
 import type { ReadEvent, RejectedRow } from './read-rows.ts';
@@ -120,7 +120,7 @@ function addText(texts: Set<string>, text: string): void {
 function knownShift(db: Db): number | undefined {
   const stored = getMeta(db, shiftKey);
   if (stored !== undefined) return Number(stored);
-  return isUntouched(db) ? 0 : undefined;
+  return countRows(db, 'trade') === 0 ? 0 : undefined;
 }
 
 /** Sets the clock of a new world by its newest trade, or moves a world back that would have trades in the future; gives how far. */

@@ -37,21 +37,13 @@ function readWhen(text: string): Fault['when'] | undefined {
   return kind === 'p' && share !== undefined ? { kind, share } : undefined;
 }
 
-/** A request as `--expect` names it, `METHOD path-glob`, and how often it should be there; `undefined` for other text. */
-export function parseExpected(text: string): { method: string; path: RegExp; count: number | undefined } | undefined {
-  const [request = '', count] = text.split('=');
-  const [method = '', glob = '', ...rest] = request.split(' ');
-  const isCount = count === undefined || /^\d{1,4}$/.test(count);
-  if (!/^([A-Z]+|\*)$/.test(method) || !/^(\/|\*)/.test(glob) || rest.length > 0 || !isCount) return undefined;
-  return { method, path: globPattern(glob), count: count === undefined ? undefined : Number(count) };
-}
-
 /** Whether a request is one that a fault or an expectation names. */
 export function fitsRequest(named: Pick<Fault, 'method' | 'path'>, method: string, target: string): boolean {
   return ['*', method].includes(named.method) && named.path.test(cutQuery(target));
 }
 
-function globPattern(glob: string): RegExp {
+/** A path in which `*` is one segment and `**` any rest. */
+export function globPattern(glob: string): RegExp {
   const segment = glob === '*' ? '.*' : '[^/]*';
   const parts = glob.split(/(\*\*|\*)/).map((part) => {
     if (part === '**') return '.*';

@@ -6,7 +6,7 @@ import { type PositionFigures, type PositionState, positionStats } from '../ledg
 import { groupBy, oneOf, positionId, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
 import type { RequestContext } from './handler.ts';
-import { type Json, readActors, readCounts } from './profiles.ts';
+import { type Json, readActors, readCounts, shortName } from './profiles.ts';
 
 export interface CardOptions {
   /** Wallets whose likes fill `isLikedByUser`. */
@@ -80,7 +80,7 @@ function makeCard(row: PositionRow, found: ReturnType<typeof readParts>): Json {
   const isInMs = isClicker && state.direction !== null;
   const formatTime = (ms: number) => (isInMs ? ms + offsetMs : Math.floor((ms + offsetMs) / 1000));
   const images = actor['images'] as { xs?: string | null } | undefined;
-  const symbol = row.symbol ?? shortToken(row.token);
+  const symbol = row.symbol ?? shortName(row.token);
   const replyCount = found.replies.get(row.id) ?? 0;
   const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };
   return {
@@ -231,8 +231,4 @@ function sumMetrics(comments: readonly Json[]) {
     likeCount: sum('likeCount'),
     isLikedByUser: metrics.some((each) => each['isLikedByUser'] === true),
   };
-}
-
-function shortToken(address: string): string {
-  return address.length <= 12 ? address : `${address.slice(0, 4)}…${address.slice(-4)}`;
 }

@@ -50,8 +50,8 @@ interface FeedFilter {
   maxMarketCap?: number | undefined;
 }
 
-/** A place in a feed, which is sorted by a card's latest trade, newest first, then by id. */
-interface Place {
+/** A place in a list that is sorted by time, newest first, then by id; in a feed the time of a card's latest trade. */
+export interface Place {
   atMs: number;
   id: string;
 }
@@ -164,7 +164,7 @@ function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cur
 
 const cursorForm = /^(-?\d{1,16}):([\da-f-]{36}|~|)(?::(-?\d{1,16}))?$/;
 
-function writeCursor({ atMs, id, sinceMs }: Cursor): string {
+export function writeCursor({ atMs, id, sinceMs }: Cursor): string {
   return Buffer.from([atMs, id, ...(sinceMs === undefined ? [] : [sinceMs])].join(':')).toString('base64url');
 }
 

@@ -30,15 +30,15 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
       return id;
     };
     const touched = new Set<string>();
-    const steps: { unfollows: boolean; edges: FollowEdge[] }[] = [];
+    const steps: { change: typeof follow; edges: FollowEdge[] }[] = [];
     for (const { addressOrUid, targets, targetType, action } of entries) {
       const followerId = resolveId(addressOrUid);
-      const unfollows = action === 'unfollow';
-      if (steps.at(-1)?.unfollows !== unfollows) steps.push({ unfollows, edges: [] });
+      const change = action === 'unfollow' ? unfollow : follow;
+      if (steps.at(-1)?.change !== change) steps.push({ change, edges: [] });
       for (const target of targets) {
         const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : resolveId(target);
         if (id === undefined) throw new ServiceRefusal(404, `targets ${target}: no profile has this Twitter handle`);
-        if (id === followerId && !unfollows)
+        if (id === followerId && change === follow)
           throw new ServiceRefusal(
             400,
             `targets ${target}: a profile cannot follow itself, and ${addressOrUid} is the same one`,
@@ -47,10 +47,7 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
         steps.at(-1)?.edges.push([followerId, id]);
       }
     }
-    for (const { unfollows, edges } of steps) {
-      if (unfollows) unfollow(call, edges);
-      else follow(call, edges);
-    }
+    for (const { change, edges } of steps) change(call, edges);
     return { targetProfiles: readProfiles(call, [...touched]) };
   });
 }

@@ -1,6 +1,7 @@
 import type * as endpoints from '../../api/profile.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import type { SqlValue } from '../db/store.ts';
+import { type Place, writeCursor } from './feed.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 import { findProfile, startTracking } from './identifiers.ts';
 import { readProfiles } from './profiles.ts';
@@ -41,15 +42,6 @@ function followPage(side: 'followers' | 'follows', input: Parameters<typeof foll
     items: readProfiles(call, ids),
     cursor: last !== undefined && rows.length > limit ? writeCursor(last) : null,
   };
-}
-
-interface Place {
-  id: string;
-  atMs: number;
-}
-
-function writeCursor({ atMs, id }: Place): string {
-  return Buffer.from(`${atMs}:${id}`).toString('base64url');
 }
 
 function readCursor(cursor: string): Place {

@@ -99,7 +99,7 @@ function chooseName(row: ProfileRow | undefined, wallets: readonly WalletRow[], 
   return row?.name ?? row?.externalId ?? shortName(wallets[0]?.address ?? row?.id ?? '');
 }
 
-function shortName(address: string): string {
+export function shortName(address: string): string {
   return address.length <= 12 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 

@@ -149,6 +149,10 @@ test.each([
   '[fe80::1]',
   '2130706433',
   '',
+  'evil.example#localhost',
+  'localhost@evil.example',
+  '[::1].evil.example',
+  'localhost:PORT:80',
 ])('a request to Host %j is not, and gets 403 whatever it asks', async (host) => {
   const service = await serveSandbox({ kind: 'empty' });
   const foreign = `Host: ${host.replace('PORT', new URL(service.url).port)}`;
@@ -159,17 +163,6 @@ test.each([
     expect(answer.toLowerCase()).not.toContain('access-control');
   }
 });
-
-test.each(['evil.example#localhost', 'localhost@evil.example', '[::1].evil.example', 'localhost:PORT:80'])(
-  'a request to Host %j, which is none, gets 400',
-  async (host) => {
-    const service = await serveSandbox({ kind: 'empty' });
-    const own = host.replace('PORT', new URL(service.url).port);
-    const answer = await raw(service, [`GET ${path} HTTP/1.1`, `Host: ${own}`, key, close]);
-    expect(statusOf(answer)).toBe(400);
-    expect(answer).not.toContain('traders');
-  },
-);
 
 test('a request whose target holds an address is answered where both that and the Host header are this machine', async () => {
   const service = await serveSandbox({ kind: 'empty' });

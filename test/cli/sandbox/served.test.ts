@@ -179,8 +179,8 @@ test('a wrong method on a known path is 405 and says which are allowed', async (
   };
   expect(await tried('POST', '/v2/leaderboard')).toEqual([405, 'GET', '/v2/leaderboard takes GET, not POST']);
   const follow = `/v1/addresses/${cat}/follow`;
-  expect(await tried('PATCH', follow)).toEqual([405, 'PUT, DELETE', `${follow} takes PUT, DELETE, not PATCH`]);
-  expect((await tried('GET', '/v1/webhooks/feed/x'))[1]).toBe('PUT, DELETE');
+  expect(await tried('PATCH', follow)).toEqual([405, 'DELETE, PUT', `${follow} takes DELETE, PUT, not PATCH`]);
+  expect((await tried('GET', '/v1/webhooks/feed/x'))[1]).toBe('DELETE, PUT');
   expect(await tried('HEAD', '/v2/leaderboard')).toEqual([200, null, '']);
   expect((await tried('POST', '/v2/nothing'))[0]).toBe(404);
 });
