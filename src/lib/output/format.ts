@@ -11,36 +11,24 @@ export type Figure = number | null | undefined;
 export function formatUsd(value: Figure, { signed = false, compact = false } = {}): string {
   return compose(value, signed, (size) => {
     if (compact && size >= 1000) return `$${formatCompact(size)}`;
-    if (size > 0 && size < 1e-9) return '<$0.000000001';
     return `$${formatDigits(size, 2, 3)}`;
   });
 }
 
 /** Percent: `12.3%`; below one, two significant digits (`0.042%`). */
 export function formatPercent(value: Figure, { signed = false } = {}): string {
-  return compose(value, signed, (size) => {
-    if (size > 0 && size < 1e-6) return '<0.000001%';
-    return `${formatDigits(size, 1, 2)}%`;
-  });
+  return compose(value, signed, (size) => `${formatDigits(size, 1, 2)}%`);
 }
 
-/** A share from 0 to 1 as whole percent; near the ends with decimals, so that few never read as none (`<0.01%`) nor most as all (`99.9%`). */
+/** A share from 0 to 1 as whole percent, below one percent with decimals (`0.42%`). */
 export function formatRatio(value: Figure): string {
-  return compose(value, false, (size) => {
-    const percent = size * 100;
-    if (percent > 0 && percent < 0.01) return '<0.01%';
-    if (percent < 1) return `${formatDigits(percent, 0, 2)}%`;
-    return percent > 99 && percent < 100
-      ? `${formatDigits(Math.min(percent, 99.9), 1, 0)}%`
-      : `${formatDigits(percent, 0, 0)}%`;
-  });
+  return compose(value, false, (share) => `${formatDigits(share * 100, 0, share < 0.01 ? 2 : 0)}%`);
 }
 
 /** Tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end. */
 export function formatAmount(value: Figure, { compact = false } = {}): string {
   return compose(value, false, (size) => {
     if (compact && size >= 1000) return formatCompact(size);
-    if (size > 0 && size < 1e-12) return '<0.000000000001';
     return size < 1 ? formatDigits(size, 0, 4) : formatDigits(size, 0, 0, size < 1000 ? 4 : 2);
   });
 }
@@ -129,22 +117,23 @@ const ageUnits: readonly (readonly [number, string])[] = [
   [60, 'm'],
 ];
 
-/** Sign and size; a figure too small to show keeps its side: `>-$0.000000001`. */
+/** Sign and size. */
 function compose(value: Figure, signed: boolean, write: (size: number) => string): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
   // Not a number, against the contract: shown as received.
   if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value);
   const sign = value < 0 ? '-' : signed && value > 0 ? '+' : '';
   if (!Number.isFinite(value)) return `${sign}∞`;
-  const size = write(Math.abs(value));
-  if (!size.startsWith('<')) return sign + size;
-  return sign === '-' ? `>-${size.slice(1)}` : size;
+  return sign + write(Math.abs(value));
 }
+
+const maxDecimals = 12;
 
 /** At least `min` decimals, and more for small numbers to show `significant` digits. */
 function formatDigits(size: number, min: number, significant: number, max = min): string {
   const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
-  return formatNumber(size, { minimumFractionDigits: min, maximumFractionDigits: Math.max(min, needed) });
+  const most = Math.min(maxDecimals, Math.max(min, needed));
+  return formatNumber(size, { minimumFractionDigits: min, maximumFractionDigits: most });
 }
 
 /** Three significant digits and the unit: `1.23K`, `1.23T`, `12,300T`. */

@@ -4,7 +4,6 @@ import { terminalText } from '../../api/safe-text.ts';
 import { curlLine, describeRequest, formatRequest } from '../../client/preview.ts';
 import { usageError } from '../../errors.ts';
 import type { Io } from '../io.ts';
-import type { DrawOptions } from './color.ts';
 import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';
 import {
   type AnyView,
@@ -97,8 +96,8 @@ const forms = {
   csv: async () => (await import('./rows.ts')).rowForm('csv'),
   tsv: async () => (await import('./rows.ts')).rowForm('tsv'),
   plain: async () => (await import('./rows.ts')).rowForm('plain'),
-  table: async (printing) => (await import('./table.ts')).tableForm(await readDrawOptions(printing), printing.note),
-  chart: async (printing) => (await import('./chart.ts')).chartForm(await readDrawOptions(printing), printing.note),
+  table: (printing) => drawForm('table', printing),
+  chart: (printing) => drawForm('chart', printing),
 } satisfies Readonly<Record<string, (printing: PrintContext, rows: Rows) => Promise<Form>>>;
 
 type FormName = keyof typeof forms;
@@ -115,10 +114,10 @@ function chooseForm(result: Result, { io, options, filter }: PrintContext): Form
   return format;
 }
 
-async function readDrawOptions({ io, options }: PrintContext): Promise<DrawOptions> {
-  const { createPalette } = await import('./color.ts');
-  const palette = createPalette(io.out.hasColors && !options.noColor);
-  return { width: io.out.width, palette };
+async function drawForm(name: 'table' | 'chart', { io, options, note }: PrintContext): Promise<Form> {
+  const { createPalette, tableForm, chartForm } = await import('./draw.ts');
+  const drawing = { width: io.out.width, palette: createPalette(io.out.hasColors && !options.noColor), note };
+  return name === 'table' ? tableForm(drawing) : chartForm(drawing);
 }
 
 async function writeForm(name: FormName, rows: Rows, printing: PrintContext): Promise<void> {

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import {
-  addressCell,
-  chooseTone,
   counted,
   formatAge,
   formatAmount,
@@ -32,8 +30,7 @@ test.each([
   [0.00000123, '$0.00000123'],
   [-0.00000123, '-$0.00000123'],
   [1e-9, '$0.000000001'],
-  [1e-12, '<$0.000000001'],
-  [-1e-12, '>-$0.000000001'],
+  [-1e-15, '-$0.00'],
   [1234567890.126, '$1,234,567,890.13'],
   [1e21, '$1,000,000,000,000,000,000,000.00'],
   [Number.POSITIVE_INFINITY, '∞'],
@@ -43,12 +40,6 @@ test.each([
   [undefined, '–'],
 ])('%s dollars read %s', (value, expected) => {
   expect(formatUsd(value)).toBe(expected);
-});
-
-test('signed dollars say gain, loss or neither', () => {
-  expect(formatUsd(1234.5, { signed: true })).toBe('+$1,234.50');
-  expect(formatUsd(-1234.5, { signed: true })).toBe('-$1,234.50');
-  expect(formatUsd(0, { signed: true })).toBe('$0.00');
 });
 
 test('dollars are compact only on request, from a thousand up', () => {
@@ -68,8 +59,6 @@ test.each([
   [-0.042, '-0.042%'],
   [0.5, '0.5%'],
   [1234.56, '1,234.6%'],
-  [1e-6, '0.000001%'],
-  [1e-9, '<0.000001%'],
   [null, '–'],
 ])('%s percent reads %s', (value, expected) => {
   expect(formatPercent(value)).toBe(expected);
@@ -81,12 +70,8 @@ test.each([
   [1, '100%'],
   [0, '0%'],
   [0.01, '1%'],
-  [0.99, '99%'],
-  [0.996, '99.6%'],
-  [0.9999, '99.9%'],
   [0.0042, '0.42%'],
   [0.0001, '0.01%'],
-  [0.00001, '<0.01%'],
   [null, '–'],
 ])('a share of %s reads %s', (value, expected) => {
   expect(formatRatio(value)).toBe(expected);
@@ -102,7 +87,6 @@ test.each([
   [1, '1'],
   [1000.12345, '1,000.12'],
   [1e-12, '0.000000000001'],
-  [1e-15, '<0.000000000001'],
   [undefined, '–'],
 ])('an amount of %s reads %s', (value, expected) => {
   expect(formatAmount(value)).toBe(expected);
@@ -179,10 +163,7 @@ test('gains and losses carry a tone and a sign, so the meaning is not by color a
   expect(pnl(1234.5)).toEqual({ text: '+$1,234.50', tone: 'gain' });
   expect(pnl(-1234.5)).toEqual({ text: '-$1,234.50', tone: 'loss' });
   expect(pnl(0)).toEqual({ text: '$0.00', tone: 'plain' });
-  expect(pnl(null)).toEqual({ text: '–', tone: 'muted' });
-  expect(pnl(1.5e9, { compact: true })).toEqual({ text: '+$1.5B', tone: 'gain' });
-  expect(roi(12.345)).toEqual({ text: '+12.3%', tone: 'gain' });
-  expect([Number.NaN, null, undefined].map(chooseTone)).toEqual(['muted', 'muted', 'muted']);
+  expect(roi(Number.NaN)).toEqual({ text: '–', tone: 'muted' });
 });
 
 test('no figure, however odd, makes a format throw or leak an exponent', () => {
@@ -196,7 +177,7 @@ test('no figure, however odd, makes a format throw or leak an exponent', () => {
         formatCount(value),
       ];
       texts.push(formatUsd(value, { compact: true, signed: true }), formatAmount(value, { compact: true }));
-      for (const text of texts) expect(text).toMatch(/^(?:–|[<>]?[+-]?∞%?|[<>]?[+-]?\$?[\d,.]+[KMBT]?%?)$/);
+      for (const text of texts) expect(text).toMatch(/^(?:–|[+-]?∞%?|[+-]?\$?[\d,.]+[KMBT]?%?)$/);
       expect(formatTime(value)).not.toBe('');
       expect(formatAge(value, 0)).not.toBe('');
     }),
@@ -226,13 +207,8 @@ test('a value that is not a number, against the contract, is shown as received',
 
 const address = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 
-test('an address is shown with its short form, one that is absent as missing; a name goes before it', () => {
-  const whole = { text: address, short: '0x4ed4…efed' };
-  expect(addressCell(address)).toEqual({ ...whole, tone: 'plain' });
-  expect(addressCell(address, 'muted')).toEqual({ ...whole, tone: 'muted' });
-  for (const absent of [null, undefined]) expect(addressCell(absent)).toEqual({ text: '–', tone: 'muted' });
+test('a name goes before an address, and an absent address is missing', () => {
   expect(nameOrAddress({ name: 'mossy', address })).toEqual({ text: 'mossy', tone: 'strong' });
-  for (const name of [null, undefined, ''])
-    expect(nameOrAddress({ name, address })).toEqual({ ...whole, tone: 'strong' });
+  expect(nameOrAddress({ name: '', address })).toEqual({ text: address, short: '0x4ed4…efed', tone: 'strong' });
   expect(nameOrAddress({ address: null })).toEqual({ text: '–', tone: 'muted' });
 });
