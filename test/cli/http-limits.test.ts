@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { answering, openPort, run, stub, temporaryFolder } from '../support/harness.ts';
-import { isProof, size, some } from '../support/size.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { isProof, some } from '../support/size.ts';
 
 const board = '{"traders":[],"supply":123456789012345678901234567890.10,"id":9007199254740993}';
 
@@ -247,42 +245,5 @@ test('an invalid rate is refused', async () => {
       2,
       expect.stringContaining(`--rate ${rate}: must be a rate such as 5/s, 300/m or 1000/h`),
     ]);
-  }
-});
-
-/** When each request came to a server that takes its first connection late, in milliseconds. */
-async function arrivals(argv: string, answer: (count: number) => unknown): Promise<number[]> {
-  const cameMs: number[] = [];
-  const http = createServer((request, response) => {
-    cameMs.push(Date.now());
-    request.resume().on('end', () => response.end(JSON.stringify(answer(cameMs.length))));
-  });
-  let connections = 0;
-  const tcp = createTcpServer({ pauseOnConnect: true }, (socket) => {
-    connections += 1;
-    setTimeout(() => http.emit('connection', socket.resume()), connections === 1 ? 150 : 0);
-  });
-  const url = `http://127.0.0.1:${await openPort(tcp)}`;
-  const env = { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key', SOTRA_DATA_DIR: join(temporaryFolder(), 'data') };
-  expect((await run(argv, { env })).code).toBe(0);
-  return cameMs;
-}
-
-test('a server sees no more requests than the rate, one after the other or several at once', async () => {
-  const requests = size(7, 11);
-  const wallets = Array.from(
-    { length: requests * 1000 },
-    (_, index) => `0x${String(index + 1).padStart(40, '0')}`,
-  ).join(',');
-  const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
-  const upload = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 5/s --concurrency 4 --quiet`;
-  const came = await Promise.all([
-    arrivals('request GET /v1/x?page=1 --paginate --rate 5/s', (id) => (id < requests ? [{ id }] : [])),
-    arrivals(upload, () => ({ uid })),
-  ]);
-  for (const cameMs of came) {
-    expect(cameMs).toHaveLength(requests);
-    // The first one may take longer on its way than the last.
-    expect((cameMs.at(-1) ?? 0) - (cameMs[0] ?? 0)).toBeGreaterThanOrEqual((requests - 1) * 200 - 400);
   }
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFailure, readProxyFailure, statusError } from '../../../src/client/failures.ts';
-import { hints, versionHint } from '../../../src/client/hints.ts';
+import { hints } from '../../../src/client/hints.ts';
 import { secretHider } from '../../../src/client/secrets.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
@@ -22,38 +22,26 @@ const coded = (code: string | undefined, message = 'the reason', more = {}) =>
   Object.assign(new Error(message), { ...(code !== undefined && { code }), ...more });
 
 const thrown: readonly [error: unknown, kind: string, message: string][] = [
-  [coded('ECONNREFUSED'), 'refused', 'the reason'],
-  [coded('ENOTFOUND'), 'refused', 'the reason'],
-  [coded('EAI_AGAIN'), 'refused', 'the reason'],
-  [coded('EHOSTUNREACH'), 'refused', 'the reason'],
-  [coded('ENETUNREACH'), 'refused', 'the reason'],
-  [coded('UND_ERR_CONNECT_TIMEOUT'), 'refused', 'the reason'],
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].map(
+    (code): [Error, string, string] => [coded(code), 'refused', 'the reason'],
+  ),
+  ...[
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+  ].map((code): [Error, string, string] => [coded(code), 'untrusted', 'the reason']),
   [coded('ECONNRESET'), 'broken', 'the reason'],
-  [coded(undefined), 'broken', 'the reason'],
   [coded('ECONNRESET', ''), 'broken', 'ECONNRESET'],
-  [coded(undefined, ''), 'broken', 'Error'],
   ['a text', 'broken', 'a text'],
-  [{ code: 'EPIPE' }, 'broken', 'EPIPE'],
   [new AggregateError([coded('ECONNREFUSED', 'the first'), coded('EPIPE')], 'all'), 'refused', 'the first'],
-  [coded('CERT_HAS_EXPIRED'), 'untrusted', 'the reason'],
-  [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'untrusted', 'the reason'],
-  [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'untrusted', 'the reason'],
-  [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), 'untrusted', 'the reason'],
-  [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'untrusted', 'the reason'],
   [coded('EPROTO', 'long', { reason: 'no shared cipher' }), 'broken', 'the TLS handshake failed: no shared cipher'],
-  [coded('ERR_SSL_NO_CIPHER'), 'broken', 'the TLS handshake failed: ERR_SSL_NO_CIPHER'],
-  [coded('MY_ERR_SSL_X'), 'broken', 'the reason'],
   [coded('X', 'long', { library: 'SSL routines' }), 'broken', 'the TLS handshake failed: X'],
-  [coded('X', 'error:0A00010B:SSL routines::wrong'), 'broken', 'the TLS handshake failed: X'],
   [
     coded('ERR_SSL_WRONG_VERSION_NUMBER', 'long', { reason: 'wrong version number' }),
     'plain',
     'the TLS handshake failed: wrong version number',
-  ],
-  [
-    coded('ERR_SSL_PACKET_LENGTH_TOO_LONG', 'long', { reason: 'packet length too long' }),
-    'plain',
-    'the TLS handshake failed: packet length too long',
   ],
   [coded('ECONNRESET', 'wrong version number'), 'broken', 'wrong version number'],
 ];
@@ -72,15 +60,12 @@ const proxied: readonly [proxy: string, error: Error, kind: string, message: str
     'proxy',
     'the proxy http://p.test:8080 answered 407',
   ],
-  ['http://p.test', coded('X', 'no Proxy response (407)'), 'broken', 'no Proxy response (407)'],
-  ['http://p.test', coded('X', 'Proxy response (none)'), 'broken', 'Proxy response (none)'],
   ['http://127.0.0.1:81', refusedAt('127.0.0.1', 81), 'proxy', cannot('http://127.0.0.1:81', 'refused')],
   ['http://127.0.0.1:81', refusedAt('127.0.0.1', 82), 'refused', 'refused'],
   ['http://127.0.0.1:81', refusedAt('127.0.0.2', 81), 'refused', 'refused'],
   ['http://[::1]:81', refusedAt('::1', 81), 'proxy', cannot('http://[::1]:81', 'refused')],
   ['http://p.test:81', refusedAt('10.0.0.1', 81), 'proxy', cannot('http://p.test:81', 'refused')],
   ['http://p1.test:81', refusedAt('10.0.0.1', 82), 'refused', 'refused'],
-  ['http://1.test:81', refusedAt('10.0.0.1', 81), 'proxy', cannot('http://1.test:81', 'refused')],
   ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'p.test' }), 'proxy', cannot('http://p.test', 'no')],
   ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'a.example.com' }), 'refused', 'no'],
   ['http://p.test', coded('ECONNRESET', 'gone', { hostname: 'p.test' }), 'broken', 'gone'],
@@ -94,37 +79,21 @@ test('the error of a redirect names its target', () => {
   const error = refusal(302, '', { location: 'https://b.example.com/' });
   expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
   expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');
-  expect(refusal(399, '', {}).code).toBe('redirect');
-  expect(refusal(302, '').hint).toBe('See the answer with --verbose, and check the base URL.');
-});
-
-test.each([300, 304, 399])('a %i without a location says so', (status) => {
-  expect(refusal(status, '').message).toBe(`https://a.example.com answered ${status}, without an address to go to`);
+  expect(refusal(399, '')).toMatchObject({
+    code: 'redirect',
+    message: 'https://a.example.com answered 399, without an address to go to',
+    hint: 'See the answer with --verbose, and check the base URL.',
+  });
 });
 
 test.each([
-  ['3600', 'The service asks to wait 3600 s, and a call waits at most 60 s: --timeout 3660s waits for it.', 3600],
   ['172800', 'The service asks to wait 172800 s, and a call waits at most 60 s: retry then.', 172_800],
   ['86340', 'The service asks to wait 86340 s, and a call waits at most 60 s: --timeout 86400s waits for it.', 86_340],
-  ['86341', 'The service asks to wait 86341 s, and a call waits at most 60 s: retry then.', 86_341],
   ['60', 'The service asks to wait 60 s: retry then, or allow more attempts with --retries.', 60],
   ['soon', 'Wait, or allow more attempts with --retries.', undefined],
 ])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
   const refused = refusal(429, '', { 'retry-after': header });
   expect([refused.hint, refused.retryAfterSec]).toEqual([hint, retryAfterSec]);
-});
-
-test.each([
-  ['https://a.test/v1', 'The base URL ends in /v1, which the paths already begin with: --base-url https://a.test.'],
-  [
-    'https://a.test/b/v12/',
-    'The base URL ends in /v12, which the paths already begin with: --base-url https://a.test/b.',
-  ],
-  ['https://a.test/v1/b', undefined],
-  ['https://a.test/v', undefined],
-  ['https://a.test', undefined],
-])('the hint for the base URL %s is %s', (baseUrl, hint) => {
-  expect(versionHint(baseUrl)).toBe(hint);
 });
 
 const bodies: readonly [text: string, shown: string][] = [
