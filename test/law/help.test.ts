@@ -115,23 +115,6 @@ test('help exit-codes names every error code beside its exit code', async () => 
   expect(out).toMatch(/^ {2}4 +key missing or refused \[key-missing, key-refused, forbidden\]$/m);
 });
 
-test('a topic keeps its lines: those of the signed text, and an explanation below a label that is too wide', async () => {
-  const signing = await run('help signing', { tty: 80 });
-  expect(signing.out).toContain(`
-THE TEXT (layout five-line)
-  <service name> Swap Comment:
-  Chain: <chain>
-  Token Address: <token>
-  Txn Hash: <transaction hash>
-  Comment: <text>
-`);
-  const scaling = await run('help scaling', { tty: 80 });
-  expect(scaling.out).toContain(`
-  sotra webhook listen --inbox ... --secret-file hook.secret
-                                      on each machine, behind any load balancer
-`);
-});
-
 test('every example of the commands about the tool itself runs', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
   const nouns = ['alias', 'auth', 'context', 'doctor', 'completion', 'help'];

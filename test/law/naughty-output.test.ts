@@ -4,7 +4,6 @@ import { parse } from 'csv-parse/sync';
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
 import { terminalText } from '../../src/api/safe-text.ts';
-import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, serve, stub, temporaryFolder } from '../support/harness.ts';
 import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/hostile/answers.ts';
 import { naughty, rawControl, sampled, steering } from '../support/hostile/corpus.ts';
@@ -182,26 +181,6 @@ test('error reasons, bodies that are not JSON and headers are shown without cont
     expect(JSON.parse(machine.err).error.message.startsWith(text.slice(0, 500))).toBe(true);
     expect(machine.err).not.toMatch(rawControl);
   }
-});
-
-test('odd cards that --watch prints are safe in a table and as rows, and unchanged as JSON', async () => {
-  const texts = many.filter((text) => text.length < 600);
-  const cards = texts.map((text, index) => withText(cardOf(`c${index}`, 1_700_000_000 + index), text, false));
-  const { env } = await answering({ items: cards.toReversed(), pagination: null });
-  const watch = (words: string, tty?: number) =>
-    run(`feed actor ext:a --watch 5s --newer-than 2020-01-01 --max ${cards.length} ${words}`, {
-      env: { ...env, SOTRA_DATA_DIR: temporaryFolder() },
-      skipWaits: true,
-      ...(tty === undefined ? {} : { tty }),
-    });
-  for (const [words, tty] of some([['--format table', 100] as const, ['--format tsv', undefined] as const], 1)) {
-    const { out, err, code } = await watch(words, tty);
-    expect([words, code, inRows(out + err)]).toEqual([words, 0, undefined]);
-  }
-  const { out } = await watch('--json');
-  expect(out).not.toMatch(rawControl);
-  const lines = out.trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line))).toEqual(cards);
 });
 
 test('odd events are safe when a listener prints them, and when they are listed later', async () => {

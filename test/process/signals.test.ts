@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -139,28 +139,6 @@ test.each(some(['--for 10m', ''], 1))(
     const made = JSON.parse(printed.out).trades;
     expect(made).toBeGreaterThanOrEqual(20);
     expect(await trades()).toBe(before + made);
-  },
-);
-
-test.each(some(signals, 1))(
-  'sandbox start --detach: %s before it answers ends it with its exit code, and no server is left',
-  async (signal) => {
-    const { folder, env, begin } = place();
-    // The server waits for its database, so that it does not answer before the signal comes.
-    mkdirSync(env.SOTRA_DATA_DIR);
-    const holder = connect(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
-    holder.exec('BEGIN EXCLUSIVE');
-    const { child, printed, ended } = begin('sandbox start --detach --port 0 --json');
-    await until(() => existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.log')), 'the server begins');
-    child.kill(signal);
-    expect(await ended).toBe(exits[signal]);
-    holder.exec('ROLLBACK');
-    holder.close();
-    expect(printed).toEqual({ out: '', err: expect.stringContaining('interrupted') });
-    // A process with the log open is still running.
-    const open = `ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c '${folder}/' || true`;
-    await expect.poll(async () => Number((await execute('bash', ['--norc', '-c', open])).stdout)).toBe(0);
-    expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox-ready.json'))).toBe(false);
   },
 );
 
