@@ -2,6 +2,7 @@ import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDirectory } from '../lib/config/config.ts';
 import { readEnv } from '../lib/config/settings.ts';
+import { tryLock } from '../lib/files/database.ts';
 import { makeFolder, writeStateFile } from '../lib/files/durable-file.ts';
 import type { Io } from '../lib/io.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
@@ -23,14 +24,28 @@ export function isHistoryOff({ env }: Pick<Io, 'env'>): boolean {
 /** Appends one line with one write, so that processes do not mix theirs; a full file is put aside first. Errors: those of the file system. */
 export function appendLine(folder: string, line: LogEntry | FailedCommand): void {
   makeFolder(folder);
-  const [newest, second, oldest] = logFiles.map((name) => join(folder, name)) as [string, string, string];
-  if ((statSync(newest, { throwIfNoEntry: false })?.size ?? 0) >= maxFileBytes) {
-    if (existsSync(second)) renameSync(second, oldest);
-    // Another process may have put it aside meanwhile.
-    if (existsSync(newest)) renameSync(newest, second);
-  }
+  const newest = join(folder, logFiles[0]);
+  if (isFull(newest)) putAside(folder);
   // The line end comes first: a line that a killed process left torn does not damage this one.
   writeStateFile(newest, `\n${JSON.stringify(line)}`, constants.O_APPEND);
+}
+
+function isFull(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= maxFileBytes;
+}
+
+function putAside(folder: string): void {
+  const release = tryLock(join(folder, 'calls.lock'));
+  // Another process does it.
+  if (release === undefined) return;
+  try {
+    const [newest, second, oldest] = logFiles.map((name) => join(folder, name)) as [string, string, string];
+    if (!isFull(newest)) return;
+    if (existsSync(second)) renameSync(second, oldest);
+    renameSync(newest, second);
+  } finally {
+    release();
+  }
 }
 
 /** Errors: those of the file system. */

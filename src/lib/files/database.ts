@@ -315,7 +315,7 @@ export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T
 }
 
 /** The function that releases the lock; `undefined` if it is taken. SQLite locks an empty database, which stays: removing it would be a race. */
-function tryLock(file: string): (() => void) | undefined {
+export function tryLock(file: string): (() => void) | undefined {
   let connection: ReturnType<typeof connect> | undefined;
   try {
     makeDatabaseFile(file);
