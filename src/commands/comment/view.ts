@@ -85,7 +85,9 @@ const columns: readonly Column<TokenComment>[] = [
     show: ({ actor }) => nameOrAddress(actor),
     cut: true,
   }),
-  column.text('direction', 'Trade', 'the trade it is about: buy or sell', ({ trade }) => trade.direction, { drop: 1 }),
+  column.text('direction', 'Trade', 'whether the trade is a buy or a sell', ({ trade }) => trade.direction, {
+    drop: 1,
+  }),
   column.compactUsd('usd', 'Value', 'value of the trade in USD; on perps with leverage', ({ trade }) => trade.usdCost, {
     drop: 2,
   }),

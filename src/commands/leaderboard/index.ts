@@ -161,7 +161,7 @@ const sections: View<SectionsAnswer, SectionRow> = {
     column.text('section', 'Section', 'section key', ({ section }) => section.key),
     nameColumn('Trader', ({ entry }) => entry.name),
     column.flag('commenter', 'Comments', commentsHelp, (row) => row.section.commenters.includes(row.entry)),
-    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', readFigure, {
+    column.text('value', 'Value', 'figure that the section ranks by, as the service sends it', readFigure, {
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),

@@ -184,7 +184,7 @@ export function tokenPositions(prices?: Prices) {
 export function profilePositions(prices?: Prices) {
   return {
     ...tokenPositions(prices),
-    empty: 'No such positions. Perps need --chains hyperliquid or all.',
+    empty: 'No such positions. To see perps, add --chains hyperliquid or --chains all.',
     chart: drawPositions,
   };
 }

@@ -42,7 +42,7 @@ export function servedFolder({ io }: Context): string {
  */
 export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
   if (readyFile !== undefined && !existsSync(readyFile))
-    throw new SotraError('local-file', `--ready-file ${readyFile}: no such file`, { hint: 'Correct its path.' });
+    throw new SotraError('local-file', `--ready-file ${readyFile}: no such file`, { hint: 'Check its path.' });
   const folder = servedFolder(context);
   const known = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   const files = readyFile === undefined ? known : [readyFile];

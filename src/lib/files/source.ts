@@ -40,7 +40,7 @@ function unreadable(file: string, cause: unknown): SotraError {
   const { code } = cause as NodeJS.ErrnoException;
   const message = code === 'ENOENT' ? `no such file: ${file}` : `cannot read ${file}: ${readMessage(cause)}`;
   return new SotraError('local-file', message, {
-    hint: 'Correct its path or its permissions.',
+    hint: 'Check its path and its permissions.',
     cause,
   });
 }
@@ -49,7 +49,7 @@ function unreadable(file: string, cause: unknown): SotraError {
 export function openSource(file: string, io: Input, label: string): FileBytes {
   const found = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
   if (file !== '-' && found === undefined)
-    throw new SotraError('local-file', `${label}: no such file`, { hint: 'Correct its path.' });
+    throw new SotraError('local-file', `${label}: no such file`, { hint: 'Check its path.' });
   if (found?.isDirectory()) throw usageError(`${label}: a folder, not a file`);
   return openBytes(file, io);
 }

@@ -137,7 +137,7 @@ type ListedProfile = Pick<Profile, 'id' | 'name' | 'addresses' | 'externalId'> &
 
 const extra = { extra: true };
 const roiHelp = (days: number) => `return on the tokens sold in ${days} days, percent`;
-const tradesHelp = (days: number) => `sells of ${days} days: the closing trades behind the win rate`;
+const tradesHelp = (days: number) => `sells in ${days} days: the closing trades that the win rate counts`;
 const pnlHelp = (days: number) => `realized PnL of ${days} days, in USD; a deployment may count unrealized PnL too`;
 const winsHelp = 'share of closing trades with a gain, 0 to 1';
 const addressesHelp = 'all wallets, separated by spaces';
