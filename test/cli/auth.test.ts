@@ -26,7 +26,7 @@ test('a key typed at the prompt is checked with one request, stored 0600, used, 
   expect(service.requests[1]?.headers.authorization).toBe(`Bearer ${key}`);
 });
 
-test('a key from a file is taken without its line end, and --base-url makes the context', async () => {
+test('a key from a file is read without its line end, and --base-url creates the context', async () => {
   const service = await answering({ traders: [] });
   const { env } = folder();
   const login = await run(`auth login --context own --base-url ${service.url} --with-key --store file --json`, {

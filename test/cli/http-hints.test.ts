@@ -83,7 +83,7 @@ test('a failing request shows what the service answered', async () => {
 });
 
 test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.\n.', ''])(
-  'no command takes %j for a part of a path',
+  'no command accepts %j as a part of a path',
   async (value) => {
     const service = await answering({});
     const parts = outlines.flatMap((outline) =>

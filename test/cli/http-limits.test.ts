@@ -230,7 +230,7 @@ async function hoursOf(
   return { code, err, hours, requests: service.requests.length };
 }
 
-test('chunks of an upload go out at the rate, also if waiting takes longer than --timeout allows a call', async () => {
+test('chunks of an upload keep to the rate, even if waiting takes longer than --timeout', async () => {
   const wallets = Array.from({ length: 4500 }, (_, index) => `0x${String(index + 1).padStart(40, '0')}`).join(',');
   const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
   const argv = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 1/h --timeout 1m --concurrency 1 --quiet`;

@@ -127,7 +127,7 @@ test('a name works as its trader; one that two traders have, or a trader and a k
   ]);
 });
 
-test('a command that writes takes an alias or a stored key, and no name of the board', async () => {
+test('a command that writes accepts an alias or a stored key, but no name of the board', async () => {
   const env = place();
   await run('key generate mine --password-file -', { env, stdin: 'a long password' });
   const { address } = JSON.parse((await run('key list --json', { env })).out)[0];

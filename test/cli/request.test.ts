@@ -57,7 +57,7 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('a whole address of the service itself is taken as it is', async () => {
+test('a full URL of the service itself is used unchanged', async () => {
   const service = await answering({ a: 1 });
   expect(await run(`request GET ${service.url}/v1/x?y=1 -q z=2`, { env: service.env })).toMatchObject({ code: 0 });
   expect(service.requests.map(({ url }) => url)).toEqual(['/v1/x?y=1&z=2']);

@@ -27,7 +27,7 @@ test('a context that was set is used by the commands, and the first one becomes 
   expect(service.requests).toHaveLength(1);
 });
 
-test('a second context does not become the current one by itself; context use makes it, null takes it away', async () => {
+test('a second context does not become the current one by itself; context use sets it, null unsets it', async () => {
   const { env } = settings();
   await run('context set one --base-url https://one.example.com', { env });
   await run('context set two --base-url https://two.example.com', { env });

@@ -72,7 +72,7 @@ describe.each(documents)('%s', (name) => {
     expect(flags.filter((flag) => !knownFlags.has(flag))).toEqual([]);
   });
 
-  test('its shell blocks hold no comments, which zsh on a Mac takes for words', () => {
+  test('its shell blocks have no comments, which zsh on a Mac reads as words', () => {
     const all = [...text.matchAll(/^```sh\n[\s\S]*?^```/gm)].map(([block]) => block);
     expect(all.filter((block) => /(^|\s)#/m.test(block))).toEqual([]);
   });

@@ -233,7 +233,7 @@ function refusedBy(outline: Outline): string[] {
     .map(({ flag, takesValue }) => `--${flag}${takesValue ? ` ${values[flag] ?? ''}` : ''}`);
 }
 
-test('whatever the command: --dry-run and --curl show something and change nothing; a global flag is taken, or refused by name before anything is done', async () => {
+test('whatever the command: --dry-run and --curl show something and change nothing; a global flag works, or is refused by name before anything is done', async () => {
   const here = await place();
   const before = contents(here.folder);
   const written = writings(here.folder);
@@ -257,7 +257,7 @@ test('whatever the command: --dry-run and --curl show something and change nothi
   expect(changedIn(before, contents(here.folder))).toEqual([]);
 });
 
-test('a command takes the flags about requests exactly where it sends some to the service', async () => {
+test('a command accepts the flags about requests exactly if it sends requests to the service', async () => {
   const here = await place();
   const file = join(here.env.SOTRA_CONFIG_DIR, 'config.json');
   const config = readFileSync(file);

@@ -162,7 +162,7 @@ test('on a full disk what cannot be kept is 503, the listener goes on and says i
   expect(JSON.parse(listed.out)).toHaveLength(40);
 });
 
-test('a store whose owner was killed is free before the dead process was waited for', async () => {
+test('a store of a killed process is free at once, even before the process is reaped', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const [secret, ready] = [join(folder, 'secret'), join(folder, 'ready')];

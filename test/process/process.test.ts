@@ -103,7 +103,7 @@ test('bundle without flags is a new file of this folder, which is summed up in a
   ]);
 });
 
-test('commands that change the settings at the same time all find their change in the file, which is whole at any moment', async () => {
+test('concurrent changes of the settings are all in the file, which is complete at any moment', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
   const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
   const names = Array.from({ length: size(2, 20) }, (_, index) => `context-${index}`);

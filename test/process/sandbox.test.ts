@@ -105,7 +105,7 @@ test('two servers and several processes write to one database at once: each writ
   }
 });
 
-test('a command that is killed as it begins to write leaves a sandbox that is whole at the next use', async () => {
+test('a command that is killed as it begins to write leaves a sandbox that works at the next use', async () => {
   for (const ms of [0, 5, 20, 60].slice(0, size(1, 4))) {
     const folder = temporaryFolder();
     const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
@@ -135,7 +135,7 @@ async function deliverAll(db: Db): Promise<string[]> {
   return said;
 }
 
-test('a trade ends well whatever its webhooks do, and says what was not taken; after five tries it is given up', async () => {
+test('a trade succeeds whatever its webhooks do, and says what was not accepted; after five tries it is given up', async () => {
   const faults = allFaults.filter((fault) => kindOf(fault) !== 'silent');
   const targets = await Promise.all(faults.map(async (fault) => ({ fault, ...(await brokenService(fault)) })));
   const folder = temporaryFolder();

@@ -57,7 +57,7 @@ async function trusting(argv: string, env: Record<string, string>) {
   return { code: await ended, ...printed };
 }
 
-test('a certificate of an own authority is refused with the way out, and taken with NODE_EXTRA_CA_CERTS', async () => {
+test('a certificate of a private authority is refused with the fix, and accepted with NODE_EXTRA_CA_CERTS', async () => {
   const { port, authority, asked } = await secureService();
   const argv = `leaderboard list --json --base-url https://localhost:${port}`;
   const refused = await run(argv, { env: { SOTRA_API_KEY: 'key' } });

@@ -158,7 +158,7 @@ const own = JSON.parse(readFileSync('package.json', 'utf8'));
 const lock: { packages: Record<string, LockedPackage> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-test('of what users install, nothing has an install script', () => {
+test('no package that users install has an install script', () => {
   const installed = locked.filter(([, { dev }]) => dev !== true);
   expect(installed.length).toBeGreaterThan(1);
   expect(installed.filter(([, one]) => one.hasInstallScript === true).map(([path]) => path)).toEqual([]);

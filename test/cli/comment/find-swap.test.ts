@@ -142,7 +142,7 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('comment sign takes the text as its argument too', async () => {
+test('comment sign also accepts the text as its argument', async () => {
   const swap = `--chain base --tx ${swaps.good} --token ${degen} --service-name Example --dry-run --json`;
   const argument = await run(`comment sign gm ${swap}`);
   expect(argument).toEqual(await run(`comment sign --text gm ${swap}`));

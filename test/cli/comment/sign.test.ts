@@ -196,7 +196,7 @@ test.each([
   );
 });
 
-test('bytes that no library takes for a key are refused without what it said of them', async () => {
+test('bytes that no library accepts as a key are refused without the message of the library', async () => {
   for (const [family, bytes] of [
     ['evm', new Uint8Array(32)],
     ['solana', new Uint8Array(31)],

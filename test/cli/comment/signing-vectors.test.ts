@@ -112,7 +112,7 @@ function vectorKey(all: readonly SolanaVector[], address: string): string {
   return all.find((vector) => vector.address === address)?.publicKeyHex ?? '';
 }
 
-test('a signature changed anywhere is never taken for the same signer', async () => {
+test('a changed signature never verifies for the same signer', async () => {
   const signer = await makeSigner('evm', Buffer.from(evmTrader.key.slice(2), 'hex'));
   const good = Buffer.from((await signer.sign('gm')).slice(2), 'hex');
   for (let index = 0; index < 65; index += 1) {

@@ -40,7 +40,7 @@ hint: sotra comment post --last finds the swap; sotra help signing explains what
 
 test('a file of comments goes with a key, and is read before anything else', async () => {
   const { code, err } = await post(['--file', '/nowhere/f', ...byEvm], { env: unused });
-  expect([code, err]).toEqual([3, 'error: no such file: /nowhere/f\nhint: Correct its path or its permissions.\n']);
+  expect([code, err]).toEqual([3, 'error: no such file: /nowhere/f\nhint: Check its path and its permissions.\n']);
 });
 
 test('a signature made elsewhere is sent unchanged; if the text is known, a mismatch is a warning', async () => {
@@ -162,7 +162,7 @@ test('the JSON of the service comes unchanged, and odd comments get a warning', 
   expect(out).toContain('"more": 12345678901234567890');
 });
 
-test('a signature that ends in 00 or 01, as hardware wallets write it, is taken and sent as 1b or 1c', async () => {
+test('a signature that ends in 00 or 01, as hardware wallets write it, is accepted and sent as 1b or 1c', async () => {
   for (const text of ['gm', 'gm 1', 'gm 4']) {
     const fields = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', text, ...name];
     const { out } = await run(['comment', 'sign', ...fields, ...byEvm, '--json'], { env: keys });

@@ -54,7 +54,7 @@ const world = [
   line(30, bob, cat ?? '', 'CAT', 5, '50000,,'),
 ];
 
-test('cards come newest first, a card where its latest trade is; perps only when their chain is asked for', async () => {
+test('cards come newest first by their latest trade; perps only when their chain is requested', async () => {
   const { symbols, feed } = await sandboxOf(world);
   expect(await symbols(alice)).toEqual(['CAT', 'FOX', 'DOG']);
   expect(await symbols(`${alice} --chains all`)).toEqual(['ETH', 'CAT', 'FOX', 'DOG']);
@@ -94,7 +94,7 @@ test('market cap bounds look at the latest trade: the upper one is exclusive, an
   expect(await symbols(`${alice} --min-market-cap 1000000 --max-market-cap 10000000`)).toEqual([]);
 });
 
-test('links are absolute, keep every other parameter and lead both ways; null where nothing lies', async () => {
+test('links are absolute, keep every other parameter and lead both ways; null if nothing follows', async () => {
   const { feed } = await sandboxOf(world);
   const top = await feed(`${alice} --limit 1 --chains base`);
   expect(top.pagination).toMatchObject({ newerCursor: null, newerItemsURL: null });

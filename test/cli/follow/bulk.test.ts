@@ -53,7 +53,7 @@ test.each([
   expect(await graph(service)).toHaveLength(2);
 });
 
-test('stdin works, and its undo file takes everything back, last first', async () => {
+test('stdin works, and its undo file reverses everything, last first', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const data = temporaryFolder();
   const env = { ...service.envA, SOTRA_DATA_DIR: data };
@@ -165,7 +165,7 @@ test('--dry-run shows the first request, says how many there would be, and leave
   expect([service.requests, readdirSync(data)]).toEqual([[], []]);
 });
 
-test('a failure in the middle says which lines are applied; --from-line goes on, the undo files take all back', async () => {
+test('a failure in the middle says which lines are applied; --from-line continues, the undo files reverse everything', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const data = temporaryFolder();
   const env = { ...service.envA, SOTRA_DATA_DIR: data };

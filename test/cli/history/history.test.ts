@@ -113,7 +113,7 @@ test('a body is kept to 64 KB, with the size of the whole', async () => {
   expect([cut, Buffer.byteLength(body)]).toEqual([{ bytes: 400_002 }, 65_535]);
 });
 
-test('a secret that is cut with its body is hidden whole', async () => {
+test('a secret that is cut off with its body is hidden completely', async () => {
   const secret = `whsec_${'s'.repeat(400)}`;
   const service = await answering(`"${'a'.repeat(64 * 1024 - 200)} ${secret}"`);
   const { env, folder } = user(service.env);

@@ -56,7 +56,7 @@ test('a Solana keypair is sealed the same way and comes out the same', async () 
   expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual(solanaTrader.keypair);
 });
 
-test('a name that is taken stays, unless --replace, which keeps the old file beside it', async () => {
+test('an existing key is kept, unless --replace, which backs up the old file', async () => {
   const { folder, env, keys } = place();
   const words = (file: string) => ['key', 'import', 'k', '--key-file', file, '--password-file', keys.password];
   await run(words(keys.evm), { env });

@@ -213,7 +213,7 @@ test('people see the board, its period and the place asked for', async () => {
   expect(err).toContain(`${nobody} is not on it.`);
 });
 
-test('the old sections warn once and name the command that takes their place', async () => {
+test('the old sections warn once and name the command that replaces them', async () => {
   const service = await answering({ sections: [] });
   const { code, err } = await run('leaderboard sections --sections chain-solana', { env: service.env });
   expect([code, err.match(/is deprecated/g)?.length]).toEqual([0, 1]);

@@ -87,7 +87,7 @@ test('if one position closes and the next opens in the same second, the newer on
   expect(card.metadata.positionAmount).toBe(7);
 });
 
-test('a real account that turned from short to long and back is told apart by milliseconds', async () => {
+test('positions of a real account that turned from short to long and back differ by milliseconds', async () => {
   // Recorded fills of SUI; their spacing is real, their end is 2 h 53 min 56 s before the newest trade of the built-in world.
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const at = async (ms: number) => {

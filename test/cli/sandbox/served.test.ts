@@ -150,7 +150,7 @@ test('of two served sandboxes the one that is named is stopped', async () => {
   expect((await first.get('/v2/leaderboard')).status).toBe(200);
 });
 
-test('the control token is taken as a bearer token too, and no odd one is more than 401', async () => {
+test('the control token is also accepted as a bearer token; any odd one is 401', async () => {
   const { ready, get } = await started();
   const status = (headers: Record<string, string>) => get('/_sandbox/status', headers).then((answer) => answer.status);
   const token: string = ready.controlToken;
@@ -226,7 +226,7 @@ test('pages of other origins are refused', async () => {
   expect(await Promise.all([from('http://evil.example'), from('null'), from(url)])).toEqual([403, 403, 200]);
 });
 
-test('targets of an unfollow are taken from the query too', async () => {
+test('targets of an unfollow are also read from the query', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   await ask(service, 'PUT', `/v1/addresses/ext:me/follow`, { body: JSON.stringify({ targets: [cat, dog] }) });
   const answer = await ask(service, 'DELETE', `/v1/addresses/ext:me/follow?targets=${cat}&targets=${dog}`);

@@ -112,7 +112,7 @@ test.each([
     });
 });
 
-test('a dry run says how it would answer, and the library takes the same', async () => {
+test('a dry run says how it would answer, and the library accepts the same', async () => {
   expect((await run('sandbox start --wire clicker --dry-run')).out).toContain('clicker');
   const sandbox = await startSandbox({ seed: 'empty', wire: 'clicker' });
   onTestFinished(sandbox.close);

@@ -213,7 +213,7 @@ function routedBody(
 const deliver = async (url: string, body: string) => expect(await send(url, body, signed(body))).toBe(200);
 const idsAt = (target: Stub) => target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
 
-test('a route takes conditions: a wallet, a token, a chain, a reason and any field of the event', async () => {
+test('a route accepts conditions: a wallet, a token, a chain, a reason and any field of the event', async () => {
   const rules = [
     `new-feed-item where address=${wallet.toUpperCase().replace('X', 'x')}`,
     `* where token=${token} and chain=solana`,

@@ -129,7 +129,7 @@ test('addresses confirmed by another service, key or webhook do not count', asyn
   expect(sent).toHaveLength(4);
 });
 
-test('the line of an address that a crash cut off is not taken for confirmed', async () => {
+test('the line of an address that a crash cut off does not count as confirmed', async () => {
   const { sotra, write, sent, uploads } = place();
   write('list', ids(3));
   await sotra(`${add} @list`);

@@ -107,7 +107,7 @@ test.each(refused)('%s is refused with its reason, exit 12', async (_, input, re
   expect(verdict.reason).toMatch(reason);
 });
 
-test('a tolerance takes what is recent, several secrets and several v1 entries count', async () => {
+test('a tolerance accepts recent signatures; several secrets and several v1 entries count', async () => {
   expect(await verify({ more: '--tolerance 5m', now: 1565125900_000 })).toMatchObject({ valid: true });
   expect(await verify({ secret: `# old and new\nother\n${secret}\n` })).toMatchObject({ valid: true });
   const twice = `t=1565125718,v1=${'A'.repeat(43)},v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac`;

@@ -48,7 +48,7 @@ test.each([
   expect(safeText(text)).toBe(expected);
 });
 
-test('no character is taken for a harmless one: each is shown as in a text that has invisible ones', () => {
+test('every invisible character is shown as such, also in an otherwise plain text', () => {
   const codes = Array.from({ length: 0x10000 }, (_, code) => code);
   expect(
     codes.filter((code) => safeText(String.fromCharCode(code)) !== safeText(`${String.fromCharCode(code)}\u200b`)),

@@ -147,7 +147,7 @@ test('a Solana signature is read as base58, base64 or hex, found out from its te
   expect((await judge({ signerAddress: mint })).reason).toBe('over this text it is not the signature of the signer');
 });
 
-test('a base64 signature that begins like hex is read whole', async () => {
+test('a base64 signature that begins like hex is read as base64', async () => {
   const signer = await makeSigner('solana', seed);
   const signature = recode(await signer.sign('gm 2870'), 'base64');
   expect(signature).toBe('0xfeYbX58+8ryg9YXxRu1/9uH5asHDpvNrhD01Y+aP6fVi4Eg9cXdU8+ibSsjakGJb2SO2fSe3wPhQqENIY5BQ==');

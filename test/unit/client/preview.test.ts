@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { curlLine, deliveryRequest } from '../../../src/client/preview.ts';
 import { maskHeader } from '../../../src/client/secrets.ts';
 
-test.each(['[', ']', '{', '}'])('curl takes a %s in an address as it is', (mark) => {
+test.each(['[', ']', '{', '}'])('curl sends a %s in an address unchanged', (mark) => {
   const odd = new URL(`https://a.example.com/v1/x?${mark}`);
   // The parser of addresses encodes braces in a path, not in a query.
   expect(odd.href).toContain(mark);
