@@ -245,7 +245,7 @@ export function createFetchTransport(fetch: Fetch): Transport {
         const sent = { method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) } as const;
         const response = await fetch(url.href, sent);
         if (response.type === 'opaqueredirect')
-          throw new SotraError('redirect', `${url.origin} redirects, and a browser does not say where to`);
+          throw new SotraError('redirect', `${url.origin} redirects, but a browser does not say where`);
         const read = await readBody(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
           text: '',
           bytes: 0,
