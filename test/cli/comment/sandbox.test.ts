@@ -89,26 +89,6 @@ test('each broken rule is refused by name, and nothing is stored', async () => {
   );
 });
 
-test('the signature is checked strictly: length, last byte, another signer', async () => {
-  const { env, keys } = await tradersWorld();
-  const good = JSON.parse(
-    (await run(['--sandbox', 'comment', 'sign', ...swap(swaps.good), '--key-file', keys.evm, '--json'], { env })).out,
-  );
-  const refused = async (signature: string, signer: string) => {
-    const words = [...swap(swaps.good), '--signature', signature, '--signer', signer];
-    const { code, err } = await run(['--sandbox', '--quiet', 'comment', 'post', ...words], { env });
-    expect(code).toBe(6);
-    return err;
-  };
-  const { signature, signerAddress } = good;
-  expect(await refused(signature.slice(0, -2), signerAddress)).toContain(
-    'signature: the signature has 64 bytes, not 65',
-  );
-  expect(await refused(`${signature.slice(0, -2)}02`, signerAddress)).toContain('its last byte is 2, not 27 or 28');
-  expect(await refused(signature, degen)).toContain(`it is the signature of ${evmTrader.address}, not of ${degen}`);
-  expect(await refused(signature, solanaTrader.address)).toContain('the signer is not an EVM address');
-});
-
 test('likes show for a viewer who is among them; copies show as an insight', async () => {
   const hash = '0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0';
   const list = (viewer: string) =>

@@ -1,15 +1,13 @@
-import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../../src/api/address.ts';
 import { checksumAddress } from '../../../src/api/checksum.ts';
 import { ed25519Problem, recoverAddress, verifySignature } from '../../../src/api/verify-signature.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { some } from '../../support/size.ts';
-import { degen, evmTrader, recode, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
+import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
 const data = 'test/data';
 
@@ -71,17 +69,6 @@ describe('the independent vectors', () => {
     }
   });
 
-  test('the accounts of a recovery phrase are those of its derived keys', async () => {
-    const { phrase, accounts } = JSON.parse(
-      gunzipSync(readFileSync(`${data}/mnemonics/bip44_ethereum.json.gz`)).toString(),
-    ) as { phrase: string; accounts: { address: string }[] };
-    const { mnemonicToAccount } = await import('viem/accounts');
-    for (const [addressIndex, { address }] of accounts.entries()) {
-      const derived = mnemonicToAccount(phrase, { addressIndex }).getHdKey().privateKey ?? new Uint8Array();
-      expect((await makeSigner('evm', derived)).address).toBe(address);
-    }
-  });
-
   test('the ed25519 signatures of RFC 8032 are what we sign, with the same keypair and address', async () => {
     const all = vectors<SolanaVector>('signing-solana/rfc8032_ed25519');
     expect(all).toHaveLength(3);
@@ -125,22 +112,6 @@ test('a changed signature never verifies for the same signer', async () => {
       signerAddress: signer.address,
     };
     expect([index, await verifySignature(claim)]).toMatchObject([index, { valid: false }]);
-  }
-});
-
-test('a Solana signature of ours is accepted by node:crypto, and one of node:crypto by us', async () => {
-  for (const message of ['gm', 'Sandbox Swap Comment:\nпривет 🌊\n']) {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const { d = '', x = '' } = privateKey.export({ format: 'jwk' });
-    const signer = await makeSigner('solana', Buffer.from(d, 'base64url'));
-    expect(signer.address).toBe(encodeBase58(Buffer.from(x, 'base64url')));
-    const ours = Buffer.from(recode(await signer.sign(message), 'hex'), 'hex');
-    expect(
-      verify(null, Buffer.from(message), createPublicKey(publicKey.export({ format: 'pem', type: 'spki' })), ours),
-    ).toBe(true);
-    const theirs = encodeBase58(sign(null, Buffer.from(message), privateKey));
-    const claim = { chain: 'solana', message, signature: theirs, signerAddress: signer.address };
-    expect(await verifySignature(claim)).toMatchObject({ valid: true });
   }
 });
 

@@ -199,22 +199,6 @@ test('pages of any size hold each position once, in one order, whatever ties the
   expect(cut.err).toContain('There is more: stopped after 45 items (--max).');
 });
 
-test('the listed status is that of every card, over the whole built-in world', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  for (const [status, isOpen] of [
-    ['open', true],
-    ['closed', false],
-  ]) {
-    const { out } = await run(`--sandbox token positions hyperliquid SUI ${status} --all --format ndjson`, { env });
-    const cards = out
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(cards.length).toBeGreaterThan(0);
-    for (const card of cards) expect(card.metadata.positionStats.isOpen).toBe(isOpen);
-  }
-});
-
 test('an unknown token and an unseen wallet have no positions, an unknown profile is not found', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const none = await run(`--sandbox token positions base ${gm} open`, { env });
