@@ -147,8 +147,8 @@ const typed: readonly [argv: string, stdin: string, says: string][] = [
   [`comment sign ${swap} --text-file - --service-name x --dry-run`, 'a\0b', '--text-file -: holds a NUL character'],
   ['follow bulk --file -', `{"addressOrUid":"ext:a\\u0000b","targets":["${wallet}"]}`, 'addressOrUid "ext:a\\u0000b"'],
   ['follow bulk --file -', '{"addressOrUid":"ext:a","targets":["ext:\\ud800"]}', 'targets "ext:\\ud800"'],
-  [`webhook add-addresses ${uid} --file -`, '"ext:a\\u0000b"\n', 'ext: id with a control character'],
-  [`webhook add-addresses ${uid} --file -`, '"ext:\\ud800"\n', 'ext: id that holds half of a character'],
+  [`webhook add-addresses ${uid} --file -`, '["ext:a\\u0000b"]', 'ext: id with a control character'],
+  [`webhook add-addresses ${uid} --file -`, '["ext:\\ud800"]', 'ext: id that holds half of a character'],
 ];
 
 test.each(typed)('%s with %j is refused before anything is sent', async (argv, stdin, says) => {
