@@ -205,7 +205,7 @@ test('an unknown token and an unseen wallet have no positions, an unknown profil
   expect(none).toMatchObject({ code: 0, out: '', err: 'No such positions in this token.\n' });
   const unseen = await run(`--sandbox profile positions ${wallet('9')} open`, { env });
   expect(unseen).toMatchObject({ code: 0, out: '' });
-  expect(unseen.err).toContain('--chains hyperliquid or all');
+  expect(unseen.err).toContain('--chains hyperliquid or --chains all');
   const unknown = await run('--sandbox profile positions 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 open', { env });
   expect(unknown.code).toBe(5);
 });
