@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder, until } from '../support/harness.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
@@ -14,8 +15,8 @@ interface AttackedListener {
   port: number;
   folder: string;
   child: ChildProcess;
-  /** The most memory that it had. */
-  peakMb: () => number;
+  /** How long its event loop was kept busy at most, and the most memory that it had. */
+  figures: () => { blockMs: number; peakMb: number };
   stop: () => Promise<number | null>;
 }
 
@@ -31,19 +32,24 @@ async function startListener(secrets: readonly string[] = [secret]): Promise<Att
       PATH: process.env['PATH'] ?? '',
       SOTRA_CONFIG_DIR: folder,
       SOTRA_DATA_DIR: folder,
-      NODE_OPTIONS: '--max-old-space-size=256',
+      NODE_OPTIONS: `--max-old-space-size=256 --import ${pathToFileURL('test/support/hostile/longest-block.mjs').href}`,
+      BLOCK_FILE: path('block'),
     },
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));
   await until(() => existsSync(path('ready')), 'the listener listens');
   const { url } = JSON.parse(readFileSync(path('ready'), 'utf8'));
+  writeFileSync(path('block'), '0');
   return {
     url,
     port: Number(new URL(url).port),
     folder,
     child,
-    peakMb: () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'latin1'))?.[1]) / 1024,
+    figures: () => ({
+      blockMs: Number(readFileSync(path('block'), 'utf8')),
+      peakMb: Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'latin1'))?.[1]) / 1024,
+    }),
     stop: () => {
       child.kill('SIGTERM');
       return ended;
@@ -184,6 +190,7 @@ test('in each form and of each size a signed delivery is stored, and a forged or
         const cut = await openLine(listener.port, bytes.subarray(0, bytes.length / 2));
         cut.socket.destroy();
       }
+  expect(listener.figures().blockMs).toBeLessThan(100);
   expect(await listener.stop()).toBe(0);
   const env = { SOTRA_DATA_DIR: listener.folder };
   const { out } = await run('webhook events --limit 1000 --columns eventId --json', { env });
@@ -209,23 +216,22 @@ const attacks: readonly [name: string, connections: number, sent: () => string][
   ['signatures without end', 50, () => head('Content-Length: 1', `t=${nowSec()}${',v1='.repeat(3500)}`)],
 ];
 
-test.each(attacks)(
-  '%s do not delay good deliveries, and cost little time and memory',
-  async (name, connections, sent) => {
-    const listener = await startListener([...Array.from({ length: 20 }, (_, index) => `another-${index}`), secret]);
-    const bytes = Buffer.from(sent(), 'latin1');
-    for (let opened = 0; opened < connections; opened += 1) {
-      await openLine(listener.port, bytes);
-      if (opened % 50 === 0) await deliver(listener.url, `beside-${opened}`);
-    }
-    const started = performance.now();
-    await deliver(listener.url, `large${'x'.repeat(500_000)}`);
-    const [seconds, peakMb] = [(performance.now() - started) / 1000, listener.peakMb()];
-    process.stdout.write(`${JSON.stringify({ name, connections, seconds, peakMb })}\n`);
-    expect(peakMb).toBeLessThan(300);
-    expect(await listener.stop()).toBe(0);
-  },
-);
+test.each(attacks)('%s hold up no good delivery, in little time and memory', async (name, connections, sent) => {
+  const listener = await startListener([...Array.from({ length: 20 }, (_, index) => `another-${index}`), secret]);
+  const bytes = Buffer.from(sent(), 'latin1');
+  for (let opened = 0; opened < connections; opened += 1) {
+    await openLine(listener.port, bytes);
+    if (opened % 50 === 0) await deliver(listener.url, `beside-${opened}`);
+  }
+  await deliver(listener.url, `large${'x'.repeat(500_000)}`);
+  await delay(1000);
+  const figures = listener.figures();
+  process.stdout.write(`${JSON.stringify({ name, connections, ...figures })}\n`);
+  // Many requests in one piece are one step of Node's parser.
+  expect(figures.blockMs).toBeLessThan(500);
+  expect(figures.peakMb).toBeLessThan(300);
+  expect(await listener.stop()).toBe(0);
+});
 
 /** Sends a good delivery, again where there was no room for it, as the service does. */
 async function deliver(url: string, id: string): Promise<void> {
