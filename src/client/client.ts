@@ -121,19 +121,25 @@ export function buildRequest(
   };
 }
 
-/** The JSON answer of any request, sent again if that is safe; no redirect is followed. Errors as in `callEndpoint`. */
+/** The JSON answer of any request, sent again if that is safe; redirects are followed for a GET on its own origin. Errors as in `callEndpoint`. */
 export async function sendRequest(wire: WireRequest, config: ClientConfig): Promise<CallAnswer> {
-  const request = buildRequest(wire, config);
+  let request = buildRequest(wire, config);
+  let redirects = 0;
   let deadlineMs = config.now() + config.maxTimeMs;
   // For `--json`: why each attempt failed, and the wait before the next one.
   const failed: { reason: string; waitedMs: number | null }[] = [];
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; ; ) {
     // Waiting for a turn is not time that the service takes.
     deadlineMs += (await config.takeTurn?.()) ?? 0;
     config.observe({ kind: 'request', request, attempt });
     const result = await attemptOnce(request, config, deadlineMs);
     if ('answer' in result) return { ...result.answer, attempts: attempt };
-    const { error, failure } = result;
+    const { error, failure, redirect } = result;
+    if (redirect !== undefined && redirects < maxRedirects) {
+      redirects += 1;
+      request = { ...request, url: redirect };
+      continue;
+    }
     const nowMs = config.now();
     const limits = { retries: config.retries, maxWaitMs: config.maxWaitMs, leftMs: deadlineMs - nowMs };
     const delay =
@@ -143,13 +149,28 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
       throw Object.assign(error, { attempts: attempt }, attempt > 1 && { details: { attempts: failed } });
     config.observe({ kind: 'wait', ms: delay, why: error.message });
     await config.sleep(delay, config.signal);
+    attempt += 1;
+    redirects = 0;
+    request = buildRequest(wire, config);
   }
+}
+
+const maxRedirects = 5;
+
+/** Where an answer redirects to, if it may be followed: a GET on the same origin. */
+function findRedirect({ method, url }: HttpRequest, { status, headers }: HttpResponse): URL | undefined {
+  const location = pickHeader(headers, 'location');
+  const isRedirect = method === 'GET' && [301, 302, 303, 307, 308].includes(status);
+  if (!isRedirect || location === undefined || !URL.canParse(location, url.href)) return undefined;
+  const next = new URL(location, url);
+  return next.origin === url.origin && next.href !== url.href ? next : undefined;
 }
 
 interface AttemptFailure {
   error: SotraError;
   /** Why the request may be sent again; absent if it never may. */
   failure?: Failure;
+  redirect?: URL | undefined;
 }
 
 /** One request. From 400 on the status decides, whatever the body is. */
@@ -179,7 +200,7 @@ async function attemptOnce(
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return readAnswer(request.method, answer, config);
   const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
-  return { error: statusError(request, answer, config), failure };
+  return { error: statusError(request, answer, config), failure, redirect: findRedirect(request, answer) };
 }
 
 function readAnswer(

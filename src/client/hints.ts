@@ -12,7 +12,7 @@ export const hints = {
   ofRedirect: (to: string | undefined) =>
     to === undefined
       ? 'See the answer with --verbose, and check the base URL.'
-      : 'Redirects are not followed, as the key goes to no other address. If you trust the new one, make it the base URL.',
+      : 'If you trust the new address, make it the base URL: the key is sent to no other origin.',
   ofOtherOrigin: () => 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
   ofBadAnswer: (isTooMuch: boolean, baseUrl: string) =>
     isTooMuch

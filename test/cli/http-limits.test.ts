@@ -151,12 +151,34 @@ test('an answer of more than 64 MB is refused, also when it is small until it is
   }
 });
 
-test.each(['GET', 'PUT', 'POST', 'DELETE'])('%s follows no redirect, not even on the same origin', async (method) => {
-  const service = await stub((_, response) => response.writeHead(307, { location: '/new/a?b=c' }).end());
-  const { code, err } = await run(`--json --yes request ${method} /v2/leaderboard`, { env: service.env });
-  expect(code).toBe(9);
-  expect(JSON.parse(err).error.message).toBe(`${service.url} redirects to /new/a?b=c`);
-  expect(service.requests).toHaveLength(1);
+test('a GET follows five redirects on the same origin, the key with them; PUT, POST and DELETE follow none', async () => {
+  const statuses = [301, 302, 303, 307, 308];
+  const service = await stub(({ method }, response, count) => {
+    const status = method === 'GET' ? statuses[count - 1] : 307;
+    if (status === undefined) response.end('{"traders":[]}');
+    else response.writeHead(status, { location: count === 1 ? '/new/a?b=c' : `p${count}` }).end();
+  });
+  const { code, out } = await run('leaderboard list --chains base --json', { env: service.env });
+  expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
+  const paths = ['/v2/leaderboard?chains=base', '/new/a?b=c', '/new/p2', '/new/p3', '/new/p4', '/new/p5'];
+  expect(service.requests.map(({ url }) => url)).toEqual(paths);
+  expect(service.requests.map(({ headers }) => headers.authorization)).toEqual(paths.map(() => 'Bearer stub-key'));
+  for (const method of ['PUT', 'POST', 'DELETE']) {
+    const { code: refused } = await run(`--yes request ${method} /v2/leaderboard`, { env: service.env });
+    expect([method, refused]).toEqual([method, 9]);
+  }
+  expect(service.requests).toHaveLength(9);
+});
+
+test.each([
+  ['to itself', () => '/v2/leaderboard', '/v2/leaderboard', 1],
+  ['in a circle', (count: number) => `/p${count % 3}`, '/p0', 6],
+  ['without an end', (count: number) => `/p${count}`, '/p6', 6],
+])('redirects %s end with exit 9', async (_, findNext, last, asked) => {
+  const service = await stub((_seen, response, count) => response.writeHead(302, { location: findNext(count) }).end());
+  const { code, err } = await run('leaderboard list --json', { env: service.env });
+  expect([code, JSON.parse(err).error.message]).toEqual([9, `${service.url} redirects to ${last}`]);
+  expect(service.requests).toHaveLength(asked);
 });
 
 test('--timeout ends a call that trickles on, and one that would wait beyond it', async () => {
