@@ -94,9 +94,9 @@ test('bad lines are reported by number and kind; their file has no secret, and i
   const { code, err } = await run(argv, { env: service.env });
   expect(code).toBe(2);
   expect(err).toContain('line 1: 0x12: wrong length: 2 hex digits');
-  expect(err).toContain('line 2: (8 characters, not shown): has a space in it: give one address a line');
+  expect(err).toContain('line 2: (8 characters, not shown): not base58, nor 0x and 40 hex digits: " " at character 5');
   expect(err).toContain('line 3: (looks like a secret, not shown): wrong length: 64 hex digits');
-  expect(err).toContain('line 4: (looks like a secret, not shown): has a space in it');
+  expect(err).toContain('line 4: (looks like a secret, not shown): not base58');
   const rows = readFileSync(bad, 'utf8').trimEnd().split('\n');
   expect(rows.map((row) => JSON.parse(row).text)).toEqual([
     '0x12',
