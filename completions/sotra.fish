@@ -785,7 +785,7 @@ complete -c sotra -n '__sotra_at " sandbox log"' -l columns -x -a '(__fish_appen
 complete -c sotra -n '__sotra_at " sandbox log"' -l jq -x -d 'print the result of this jq filter; strings without quotes'
 complete -c sotra -n '__sotra_at " sandbox import"' -l chain -x -a 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' -d 'chain of rows that name none'
 complete -c sotra -n '__sotra_at " sandbox import"' -l preset -x -a 'hyperliquid-fills pumpfun' -d 'known format, instead of --map'
-complete -c sotra -n '__sotra_at " sandbox import"' -l map -x -d '<column>=<field>, such as value_in_usd=usd'
+complete -c sotra -n '__sotra_at " sandbox import"' -l map -x -d 'which column holds a field, such as value_in_usd=usd'
 complete -c sotra -n '__sotra_at " sandbox import"' -l rejects -r -F -d 'write rejected rows to this file, as NDJSON'
 complete -c sotra -n '__sotra_at " sandbox import"' -l own-time -d 'shift times so that this file\'s newest trade is now, regardless of earlier imports'
 complete -c sotra -n '__sotra_at " sandbox import"' -l db -r -F -d 'database file (default: the one of the sandbox at the base URL, else the built-in one)'

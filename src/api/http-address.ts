@@ -75,7 +75,7 @@ export function checkBaseUrl(text: string): string {
 }
 
 /** An API key as it is sent. Errors: `config` for what no header can hold. */
-export function checkKey(key: string): string {
+export function requireSendableKey(key: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new SotraError('config', 'the API key holds spaces, line ends or characters outside ASCII', {
     hint: 'Set it again without the surrounding text, e.g. SOTRA_API_KEY="$(cat key.txt)".',

@@ -20,7 +20,7 @@ export interface SeenCall {
 }
 
 /** The longest part of a body that is kept. */
-export const maxBodyBytes = 64 * 1024;
+export const maxLoggedBytes = 64 * 1024;
 
 type Hide = (text: string) => string;
 
@@ -113,8 +113,8 @@ const longestSecret = 10_000;
 
 function cutBody(text: string, hide: Hide) {
   const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBodyBytes) return { text: hide(text) };
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBodyBytes));
+  if (bytes <= maxLoggedBytes) return { text: hide(text) };
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxLoggedBytes));
   const after = text.slice(read, read + longestSecret);
   const shown = hide(text.slice(0, read) + after);
   return { text: shown.slice(0, Math.max(0, shown.length - after.length)), _cut: { bytes } };

@@ -15,7 +15,7 @@ import type { LogEntry } from './entry.ts';
 import { type Difference, findDifferences, findIgnored, type IgnoredName } from './mismatches.ts';
 
 /** Facts beside the call, as far as they are known. */
-export interface Surroundings {
+export interface CallSettings {
   endpoints: readonly Endpoint[];
   wire?: WireNames;
   context?: string | undefined;
@@ -51,7 +51,7 @@ interface Answer {
 
 interface Facts {
   entry: LogEntry;
-  around: Surroundings;
+  settings: CallSettings;
   endpoint: Endpoint | undefined;
   parts: RequestParts | undefined;
   origin: string;
@@ -59,17 +59,17 @@ interface Facts {
 }
 
 /** Why a call failed, and where its answer does not match the interface. */
-export async function explainEntry(entry: LogEntry, around: Surroundings): Promise<Explanation> {
+export async function explainEntry(entry: LogEntry, settings: CallSettings): Promise<Explanation> {
   const { request, _sotra } = entry;
-  const matched = matchEndpoint(request, _sotra.baseUrl, around.endpoints);
+  const matched = matchEndpoint(request, _sotra.baseUrl, settings.endpoints);
   const parts = matched && { ...matched.parts, body: tryParseJson(request.postData?.text ?? '') };
   const { origin } = new URL(request.url);
   const answer = readAnswer(entry);
   const { status = 0, text = '', isCut = true } = answer ?? {};
   const data = status >= 300 || isCut ? undefined : tryParseJson(text);
-  const call = matched && parts && { endpoint: matched.endpoint, parts, wire: around.wire ?? {}, data };
+  const call = matched && parts && { endpoint: matched.endpoint, parts, wire: settings.wire ?? {}, data };
   const differences = call === undefined ? [] : await findDifferences(call);
-  const facts: Facts = { entry, around, endpoint: matched?.endpoint, parts, origin, answer };
+  const facts: Facts = { entry, settings, endpoint: matched?.endpoint, parts, origin, answer };
   const { rule, next } = findReason(facts, differences);
   return { rule, differences, ignored: findIgnored(_sotra.ignored ?? [], call), notes: findNotes(facts), next };
 }
@@ -92,35 +92,35 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   const { errorCode, error = '', hint, warning, failure } = entry._sotra;
   const ownError = () => explainCommand({ code: errorCode ?? '', message: error, hint });
   if (errorCode === 'redirect') return reasonOfRedirect(facts);
-  if (errorCode === 'interrupted') return because('The command was interrupted before the answer came.');
+  if (errorCode === 'interrupted') return makeReason('The command was interrupted before the answer came.');
   if (failure !== undefined) return reasonOfConnection(facts, failure.kind);
   if (answer === undefined) return ownError();
   if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
   if (errorCode === 'bad-answer') return reasonOfBadAnswer(facts, answer) ?? ownError();
   const [first, ...others] = differences;
   if (first !== undefined)
-    return because(
+    return makeReason(
       `The answer does not match the interface at ${first.at}: expected ${first.expected}, got ${first.found}${others.length === 0 ? '' : `, and ${counted(others.length, 'other difference')}`}.`,
       ...(errorCode === 'contract' ? ['Without --strict this is a warning, and the values are shown.'] : []),
     );
   if (errorCode !== undefined) return ownError();
-  if (warning !== undefined) return because(sentence(warning));
-  return because(`The call succeeded, and the answer of ${origin} matches the interface.`);
+  if (warning !== undefined) return makeReason(sentence(warning));
+  return makeReason(`The call succeeded, and the answer of ${origin} matches the interface.`);
 }
 
-function because(rule: string, ...next: readonly string[]): Reason {
+function makeReason(rule: string, ...next: readonly string[]): Reason {
   return { rule, next: [...next] };
 }
 
 /** A command line for the service of a call. */
-function typed({ around: { context, typedBaseUrl: baseUrl } }: Facts, words: string): string {
+function typed({ settings: { context, typedBaseUrl: baseUrl } }: Facts, words: string): string {
   const flags = serviceFlags(context === 'sandbox' && baseUrl === undefined ? { sandbox: true } : { context, baseUrl });
   return shellLine(['sotra', ...flags, ...words.split(' ')]);
 }
 
 function reasonOfConnection(facts: Facts, kind: string): Reason {
   const { error, hint } = facts.entry._sotra;
-  return because(
+  return makeReason(
     sentence(error ?? 'the connection failed'),
     ...(isUnsent(kind) ? [] : writeWarning(facts)),
     ...(hint === undefined ? [] : [hint]),
@@ -135,9 +135,9 @@ function writeWarning({ entry: { request } }: Facts): string[] {
 function reasonOfRedirect({ answer, origin, entry: { _sotra } }: Facts): Reason {
   const to = answer?.headers['location'];
   const target = to !== undefined && URL.canParse(to, origin) ? new URL(to, origin).origin : origin;
-  if (target === origin) return because(sentence(_sotra.error ?? 'the service redirects'));
+  if (target === origin) return makeReason(sentence(_sotra.error ?? 'the service redirects'));
   // No line to paste: the target of the redirect would get the key.
-  return because(`${origin} redirects to ${target}, and the key is sent to no other origin.`);
+  return makeReason(`${origin} redirects to ${target}, and the key is sent to no other origin.`);
 }
 
 const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>> = {
@@ -145,15 +145,15 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
   401: reasonOfRefusedKey,
   403: (facts, answer) =>
     isWebPage(answer)
-      ? because(
+      ? makeReason(
           `A proxy or a bot check refused the request before the service saw it: the answer is ${describePage(answer)}.`,
           typed(facts, 'context show'),
         )
-      : because(`The key is valid but is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
+      : makeReason(`The key is valid but is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
   404: reasonOfMissing,
-  409: (_, answer) => because(`The request conflicts with what the service already has${quote(answer)}.`),
+  409: (_, answer) => makeReason(`The request conflicts with what the service already has${quote(answer)}.`),
   413: ({ entry: { request } }) =>
-    because(
+    makeReason(
       `The body is larger than the service accepts: ${request['bodySize'] ?? 0} bytes.`,
       'A call takes 1000 addresses at most: sotra webhook sync sends them in chunks.',
     ),
@@ -163,10 +163,10 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
 
 function reasonOfStatus(facts: Facts, answer: Answer): Reason {
   const { status, headers } = answer;
-  if (status < 500) return because(`The service refused the call with HTTP ${status}${quote(answer)}.`);
+  if (status < 500) return makeReason(`The service refused the call with HTTP ${status}${quote(answer)}.`);
   const id = readRequestId(headers);
   const who = isWebPage(answer) ? 'A gateway in front of the service' : 'The service';
-  return because(
+  return makeReason(
     `${who} failed with HTTP ${status}${quote(answer)}. The request is not the cause.`,
     ...writeWarning(facts),
     ...(id === undefined ? [] : [`Tell the operator of the service the request id ${id}.`]),
@@ -175,25 +175,25 @@ function reasonOfStatus(facts: Facts, answer: Answer): Reason {
 }
 
 function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
-  const { entry, origin, around } = facts;
+  const { entry, origin, settings } = facts;
   const status = typed(facts, 'auth status');
   if (!entry.request.headers.some(({ name }) => name === 'authorization'))
-    return because('The request had no key, and the service requires one.', status);
+    return makeReason('The request had no key, and the service requires one.', status);
   if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
-  const { keyBelongsTo: other, keyName = 'that was sent' } = around;
+  const { keyBelongsTo: other, keyName = 'that was sent' } = settings;
   if (other !== undefined)
-    return because(
+    return makeReason(
       `The key ${keyName} is the one of context ${other.context}, for ${other.baseUrl}: ${origin} does not know it.`,
       command`sotra --context ${other.context} auth status`,
       status,
     );
-  return because(`${origin} rejected the key ${keyName}${quote(answer)}.`, status, ...keyLines(facts));
+  return makeReason(`${origin} rejected the key ${keyName}${quote(answer)}.`, status, ...keyLines(facts));
 }
 
 /** How another key is given to the service of the call. */
 function keyLines(facts: Facts): string[] {
-  const { origin, around } = facts;
-  const { context, typedBaseUrl } = around;
+  const { origin, settings } = facts;
+  const { context, typedBaseUrl } = settings;
   if (context !== undefined && context !== 'sandbox' && typedBaseUrl === undefined) return [typed(facts, 'auth login')];
   if (context === 'sandbox' || isLoopback(new URL(origin).hostname))
     return ['If it is a sandbox: SOTRA_API_KEY=sandbox-key-a'];
@@ -201,11 +201,11 @@ function keyLines(facts: Facts): string[] {
 }
 
 function reasonOfMissing(facts: Facts, answer: Answer): Reason {
-  const { endpoint, parts, entry, around } = facts;
+  const { endpoint, parts, entry, settings } = facts;
   const { request, _sotra } = entry;
   const ending = splitVersion(_sotra.baseUrl);
   if (ending !== undefined)
-    return because(
+    return makeReason(
       `The base URL ends in /${ending.version}, which the paths already begin with.`,
       command`--base-url ${ending.base}`,
     );
@@ -213,18 +213,18 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
     const asked = `${request.method} ${new URL(request.url).pathname}`;
     const near = nearest(
       asked,
-      around.endpoints.map(({ method, path }) => `${method} ${path}`),
+      settings.endpoints.map(({ method, path }) => `${method} ${path}`),
     );
-    return because(
+    return makeReason(
       `The interface has no ${asked}${near === undefined ? '' : `; the nearest is ${near}`}.`,
       'sotra openapi',
     );
   }
   const show = typed(facts, 'context show');
   if (isWebPage(answer))
-    return because(`The base URL is not the service: the answer is ${describePage(answer)}.`, show);
+    return makeReason(`The base URL is not the service: the answer is ${describePage(answer)}.`, show);
   const asked = Object.entries(parts?.path ?? {}).map(([name, value]) => `${name} ${value}`);
-  return because(
+  return makeReason(
     `The service did not find ${asked.join(', ') || endpoint.path}${quote(answer)}.`,
     'Check it for a typo. Ids are valid at one service only.',
     show,
@@ -232,25 +232,25 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
 }
 
 function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
-  const { endpoint, parts, around } = facts;
+  const { endpoint, parts, settings } = facts;
   const named = findNamed(facts, answer);
   if (named.includes('signature')) {
-    const { layout = 'five-line' } = around;
+    const { layout = 'five-line' } = settings;
     const other = layout === 'five-line' ? 'blank-line' : 'five-line';
-    return because(
-      `The service refused the signature${quote(answer)}. It was made over the layout ${layout}, beginning "${around.serviceName ?? ''} Swap Comment:".`,
+    return makeReason(
+      `The service refused the signature${quote(answer)}. It was made over the layout ${layout}, beginning "${settings.serviceName ?? ''} Swap Comment:".`,
       `sotra comment verify --help`,
-      command`sotra context set ${around.context ?? '<name>'} --layout ${other}`,
+      command`sotra context set ${settings.context ?? '<name>'} --layout ${other}`,
     );
   }
   const help = endpoint === undefined ? [] : [shellLine(['sotra', ...endpoint.id.split('.'), '--help'])];
-  const decoded = endpoint && parts && decodeRequest(endpoint, parts, around.wire, ['all']);
+  const decoded = endpoint && parts && decodeRequest(endpoint, parts, settings.wire, ['all']);
   if (decoded?.ok === false) {
     const said = readServiceError(answer.text) === decoded.problem ? '' : ` It said${quote(answer)}.`;
-    return because(`The service refused ${decoded.problem}.${said}`, ...help);
+    return makeReason(`The service refused ${decoded.problem}.${said}`, ...help);
   }
   const sent = named.map((name) => `${name} was ${findSent(parts, name) ?? 'not sent'}`);
-  return because(
+  return makeReason(
     `The service refused the input${quote(answer)}${sent.length === 0 ? '' : ` (${sent.join(', ')})`}.`,
     ...help,
   );
@@ -262,10 +262,10 @@ function reasonOfLimit({ entry, origin }: Facts, answer: Answer): Reason {
   const endedMs = Date.parse(entry.startedDateTime) + entry.time;
   const waitMs = readRetryAfter(answer.headers['retry-after'], endedMs);
   const rule = `Too many calls to ${origin}${quote(answer)}.`;
-  if (waitMs === undefined) return because(rule, '--rate 2/s', '--retries 10');
+  if (waitMs === undefined) return makeReason(rule, '--rate 2/s', '--retries 10');
   const until = new Date(endedMs + waitMs).toISOString().slice(0, 19);
   const waits = waitMs <= maxWaitMs ? '--retries 10' : `--timeout ${Math.ceil(waitMs / 1000) + 60}s`;
-  return because(
+  return makeReason(
     `${rule} It asks to wait ${seconds(waitMs)}.`,
     `Send it again after ${until}Z.`,
     ...(waitMs < dayMs - maxWaitMs ? [waits] : []),
@@ -277,17 +277,17 @@ function reasonOfLimit({ entry, origin }: Facts, answer: Answer): Reason {
 function reasonOfBadAnswer(facts: Facts, answer: Answer): Reason | undefined {
   const next = [typed(facts, 'context show'), typed(facts, 'doctor')];
   if (isWebPage(answer))
-    return because(
+    return makeReason(
       `A proxy or a web server answered, not the service: the answer is ${describePage(answer)}.`,
       ...next,
     );
-  if (answer.text.trim() === '') return because('The answer is empty, not JSON.', ...next);
+  if (answer.text.trim() === '') return makeReason('The answer is empty, not JSON.', ...next);
   const { badJson } = facts.entry._sotra;
   if (badJson === undefined) return undefined;
   const { line, column, near } = badJson;
   const place = `line ${line}, column ${column}`;
-  if (near === '') return because(`The answer ends in the middle of its JSON, at ${place}.`, ...next);
-  return because(`The answer is not valid JSON: unexpected ${JSON.stringify(near)} at ${place}.`, ...next);
+  if (near === '') return makeReason(`The answer ends in the middle of its JSON, at ${place}.`, ...next);
+  return makeReason(`The answer is not valid JSON: unexpected ${JSON.stringify(near)} at ${place}.`, ...next);
 }
 
 function findNotes({ answer }: Facts): string[] {
@@ -299,10 +299,10 @@ function findNotes({ answer }: Facts): string[] {
 }
 
 /** The parameters that the service names in its error, as it calls them. */
-function findNamed({ endpoint, around }: Facts, answer: Answer): string[] {
+function findNamed({ endpoint, settings }: Facts, answer: Answer): string[] {
   const words = new Set((readServiceError(answer.text) ?? '').split(/[^\w]+/));
   return Object.entries(endpoint?.params ?? {}).flatMap(([key, param]) => {
-    const name = wireName(endpoint as Endpoint, key, param, around.wire ?? {});
+    const name = wireName(endpoint as Endpoint, key, param, settings.wire ?? {});
     return words.has(name) || words.has(key) ? [name] : [];
   });
 }

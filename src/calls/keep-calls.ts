@@ -44,7 +44,10 @@ export function openCallLog(command: LoggedCommand) {
   };
   return {
     /** Makes a call and logs its attempts. Errors: those of `act`. */
-    keep: async <T extends CallAnswer>(config: ClientConfig, act: (config: ClientConfig) => Promise<T>): Promise<T> => {
+    logCall: async <T extends CallAnswer>(
+      config: ClientConfig,
+      act: (config: ClientConfig) => Promise<T>,
+    ): Promise<T> => {
       let sent: SeenCall | undefined;
       let retryReason: string | undefined;
       let warning: string | undefined;
@@ -76,7 +79,7 @@ export function openCallLog(command: LoggedCommand) {
       }
     },
     /** Logs how the command failed; returns whether `sotra why` explains it. */
-    keepFailure: ({ code, exitCode, message, hint }: SotraError): boolean => {
+    logFailure: ({ code, exitCode, message, hint }: SotraError): boolean => {
       const isOfCall = failed?.errorCode === code || code === 'partial';
       return append(() => ({
         v: 1,

@@ -7,7 +7,7 @@ import { describeKey, resolveService, type Service, type StoredSettings } from '
 import { formatAge } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/view.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
-import { type Explanation, explainCommand, explainEntry, type Surroundings } from './explain.ts';
+import { type CallSettings, type Explanation, explainCommand, explainEntry } from './explain.ts';
 import { findHistory } from './log.ts';
 import { findCall, type NumberedEntry, readLog, summarizeCall } from './read-log.ts';
 
@@ -52,7 +52,7 @@ export async function describeCallFailure(
   const { startedDateTime, request, response, _sotra } = entry;
   const { command, errorCode } = _sotra;
   const { n, id, status, ms } = summarizeCall(entry);
-  const { next, ...explanation } = await explainEntry(entry, await lookAround(entry, context));
+  const { next, ...explanation } = await explainEntry(entry, await readCallSettings(entry, context));
   const continues = failed?.code === 'partial' ? ['The same command again continues what is left.'] : [];
   const exitCode = failed?.exitCode ?? Object.entries(errorExitCodes).find(([code]) => code === errorCode)?.[1];
   return {
@@ -88,17 +88,17 @@ function retype(command: string, line: string): string {
   if (command.includes('***') || command.length > maxRetyped) return `Add ${line} to the command.`;
   const [before, after] = command.split(` ${flag} `);
   const [given = ''] = /^\S+/.exec(after ?? '') ?? [];
-  return `${before}${after?.slice(given.length) ?? ''} ${flag} ${goFurther(flag, value, given)}`;
+  return `${before}${after?.slice(given.length) ?? ''} ${flag} ${raiseValue(flag, value, given)}`;
 }
 
 /** A value that helps more than the one that was given. */
-function goFurther(flag: string, value: string, given: string): string {
+function raiseValue(flag: string, value: string, given: string): string {
   if (flag === '--retries' && Number(given) >= Number(value)) return String(Math.min(20, 2 * Number(given)));
   const { perSec = Number.POSITIVE_INFINITY } = parseRate(given) ?? {};
   return flag === '--rate' && perSec <= 2 ? `${perSec * 30}/m` : value;
 }
 
-async function lookAround(entry: NumberedEntry, context: Context): Promise<Surroundings> {
+async function readCallSettings(entry: NumberedEntry, context: Context): Promise<CallSettings> {
   const { endpoints } = await import('../api/endpoints.ts');
   const { baseUrl, context: name } = entry._sotra;
   const stored = (await context.config.settings()).read();
@@ -114,7 +114,7 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
 }
 
 /** Another context that has the key in use for another address. */
-function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): Surroundings['keyBelongsTo'] {
+function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): CallSettings['keyBelongsTo'] {
   const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
     apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
       ? [{ context, baseUrl: stored.baseUrl }]

@@ -75,7 +75,7 @@ export interface RequestChange {
  * The answer of one endpoint. Errors: by status (`key-refused`, `not-found`, ...), `network`, `timeout`,
  * `redirect`, `bad-answer` for a body that is not JSON.
  */
-export function callEndpoint<P extends Params, Answer>(
+export function requestEndpoint<P extends Params, Answer>(
   endpoint: Pick<Endpoint<string, P, Answer>, 'id' | 'method' | 'path' | 'params'>,
   input: InputOf<P>,
   config: ClientConfig,
@@ -121,7 +121,7 @@ export function buildRequest(
   };
 }
 
-/** The JSON answer of any request, sent again if that is safe; redirects are followed for a GET on its own origin. Errors as in `callEndpoint`. */
+/** The JSON answer of any request, sent again if that is safe; redirects are followed for a GET on its own origin. Errors as in `requestEndpoint`. */
 export async function sendRequest(wire: WireRequest, config: ClientConfig): Promise<CallAnswer> {
   let request = buildRequest(wire, config);
   let redirects = 0;
@@ -243,7 +243,7 @@ function refuseManyRows(data: unknown): void {
 }
 
 /**
- * The answer of one endpoint, compared with its schema. Errors: those of `callEndpoint`; `contract` for a wrong shape if strict (else a warning
+ * The answer of one endpoint, compared with its schema. Errors: those of `requestEndpoint`; `contract` for a wrong shape if strict (else a warning
  * that names the path).
  */
 export async function callAndCheck<P extends Params, Answer>(
@@ -254,7 +254,7 @@ export async function callAndCheck<P extends Params, Answer>(
 ): Promise<CallAnswer<Answer>> {
   // The schema is loaded while the service answers.
   const [answer, schema] = await Promise.all([
-    callEndpoint<P, Answer>(endpoint, input, config, change),
+    requestEndpoint<P, Answer>(endpoint, input, config, change),
     endpoint.answer(),
   ]);
   const mismatch = answer.isEmpty ? undefined : findMismatch(schema as z.ZodType, answer.data, config.strict);

@@ -1,10 +1,10 @@
 import type { AnswerOf, Endpoint, InputOf, WireNames } from '../api/endpoint.ts';
 import type { AnyEndpoint } from '../api/endpoints.ts';
-import { checkBaseUrl, checkKey } from '../api/http-address.ts';
+import { checkBaseUrl, requireSendableKey } from '../api/http-address.ts';
 import { defined } from '../api/json.ts';
 import { signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { type ClientConfig, callEndpoint } from './client.ts';
+import { type ClientConfig, requestEndpoint } from './client.ts';
 import { endpointTable, type TableRow } from './endpoint-table.ts';
 import { cutFailure, NetworkFailure, readFailure } from './failures.ts';
 import { identifyItem, walkPages } from './paginate.ts';
@@ -140,14 +140,14 @@ function createMethod(endpoint: TableRow, base: ClientConfig) {
   };
   const call = async (input: Values = {}, options: CallOptions = {}): Promise<unknown> => {
     checkNames(endpoint, input);
-    return (await callEndpoint(endpoint, input, configFor(options))).data;
+    return (await requestEndpoint(endpoint, input, configFor(options))).data;
   };
   if (paging === undefined) return call;
   /** An item that moved to a later page while they were read is not given again. */
   const all = async function* (input: Values = {}, options: CallOptions = {}) {
     checkNames(endpoint, input);
     const config = configFor(options);
-    const fetchPage = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, { link });
+    const fetchPage = (asked: Values, link?: string) => requestEndpoint(endpoint, asked, config, { link });
     const seen = new Set<string>();
     for await (const items of walkPages({ paging, input, fetchPage, max: undefined, onMaxReached: () => undefined }))
       for (const item of items) {
@@ -177,7 +177,7 @@ function createConfig(options: ClientOptions): ClientConfig {
   const { baseUrl, apiKey, wire = {}, fetch = globalThis.fetch } = options;
   if (baseUrl === undefined) throw new SotraError('no-service', 'baseUrl is required');
   checkWire(wire);
-  const key = apiKey === undefined ? null : checkKey(apiKey);
+  const key = apiKey === undefined ? null : requireSendableKey(apiKey);
   const limits = { ...usualLimits, retries: callPolicy.retries, ...defined(options) };
   const number = (name: 'retries' | keyof typeof usualLimits) => checkNumber(name, limits[name]);
   return {

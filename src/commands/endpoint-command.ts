@@ -1,8 +1,8 @@
 import { type Endpoint, local, type Param, type Params } from '../api/endpoint.ts';
 import { integer, optional } from '../api/kind.ts';
-import type { EndpointSettings } from './call-endpoint.ts';
 import type { Command } from './command.ts';
 import { option } from './params.ts';
+import type { EndpointSettings } from './run-endpoint.ts';
 
 /**
  * Adds the subcommand of an endpoint: arguments and options from its parameters, `--all` and `--max` if it has pages, and an action that
@@ -24,7 +24,7 @@ export function addEndpointCommand<P extends Params, Answer, L extends Params = 
     .requests()
     .prints(settings.view)
     .run(async (typed, context) =>
-      (await import('./call-endpoint.ts')).callEndpoint(endpoint, settings as never, typed, context),
+      (await import('./run-endpoint.ts')).runEndpoint(endpoint, settings as never, typed, context),
     );
 }
 

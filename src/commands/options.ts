@@ -4,7 +4,7 @@ import { nearest } from '../api/nearest.ts';
 import { usualLimits } from '../client/transport.ts';
 import { usageError } from '../errors.ts';
 import { type Format, formats } from '../lib/output/view.ts';
-import { once, splitList } from './params.ts';
+import { singleValue, splitList } from './params.ts';
 
 /** The options of the program, which work anywhere on the line. */
 export const programOptions = (): Option[] => [
@@ -66,7 +66,7 @@ export const describeSharedOptions = (): Option[] => Object.values(sharedOptions
 
 function parsed<T>(flags: string, help: string, read: (typed: string) => T): Option {
   const option = new Option(flags, help);
-  return option.argParser(once(flags.split(' ', 1)[0] ?? '', read));
+  return option.argParser(singleValue(flags.split(' ', 1)[0] ?? '', read));
 }
 
 /** An option whose text `read` takes; `rule` says what it must be. */

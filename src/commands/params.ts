@@ -16,7 +16,7 @@ export class ParamOption extends Option {
     this.param = param;
     this.conflicts([...(param.conflicts ?? [])]);
     if (param.kind.type === 'list') this.argParser((typed: string, before: string[] = []) => [...before, typed]);
-    else if (param.kind.type !== 'boolean') this.argParser(once(`--${flagName(key, param)}`, (typed) => typed));
+    else if (param.kind.type !== 'boolean') this.argParser(singleValue(`--${flagName(key, param)}`, (typed) => typed));
   }
 
   /** The key of the parameter, which is not always its flag in camelCase. */
@@ -51,7 +51,7 @@ export function createOptions(key: string, param: Param): Option[] {
 }
 
 /** A parser of an option that takes one value. Errors: `usage` if it is given twice with different values, one of which would be ignored. */
-export function once<T>(flag: string, parse: (typed: string) => T) {
+export function singleValue<T>(flag: string, parse: (typed: string) => T) {
   return (typed: string, before: T | undefined): T => {
     const value = parse(typed);
     if (before === undefined || JSON.stringify(before) === JSON.stringify(value)) return value;

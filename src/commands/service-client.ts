@@ -126,16 +126,16 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     call: async (endpoint, input, change) => {
       const clientConfig = await createConfig(endpoint.keyless === true, change?.retries);
       client.seen.calls += 1;
-      const { keep } = await log();
-      return keep(clientConfig, (logged) =>
+      const { logCall } = await log();
+      return logCall(clientConfig, (logged) =>
         callAndCheck(endpoint, input, { ...logged, strict: options.strict }, change),
       );
     },
     request: async (wire, more) => {
       const clientConfig = await createConfig(false);
       client.seen.calls += 1;
-      const { keep } = await log();
-      return keep({ ...clientConfig, ...more }, (logged) => sendRequest(wire, logged));
+      const { logCall } = await log();
+      return logCall({ ...clientConfig, ...more }, (logged) => sendRequest(wire, logged));
     },
     previewCall: async (endpoint, input) => {
       const clientConfig = await createConfig(endpoint.keyless === true);
@@ -151,7 +151,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     },
     close: async (failed) => {
       client.stopSpinner();
-      const isKept = failed !== undefined && isExplained(failed.exitCode) && (await log()).keepFailure(failed);
+      const isKept = failed !== undefined && isExplained(failed.exitCode) && (await log()).logFailure(failed);
       if (transport.started()) await (await transport()).close();
       return isKept;
     },

@@ -253,13 +253,13 @@ export function storeKey(
       'Replace it with --replace (the old one is kept as a backup), or choose another name.',
     );
   const backup = existsSync(file) ? `${file}.${new Date(nowMs).toISOString().replaceAll(':', '-')}.bak` : undefined;
-  if (backup !== undefined) writeSecretFile(backup, readStateFile(file), { exclusive: true });
-  writeSecretFile(file, `${JSON.stringify(sealed, null, 2)}\n`, { exclusive: backup === undefined });
+  if (backup !== undefined) writePrivateFile(backup, readStateFile(file), { exclusive: true });
+  writePrivateFile(file, `${JSON.stringify(sealed, null, 2)}\n`, { exclusive: backup === undefined });
   return { file, backup };
 }
 
 /** Writes a file that only its owner may read, completely or not at all. Errors: `local-file` naming it. */
-export function writeSecretFile(file: string, text: string, { exclusive }: { exclusive: boolean }): void {
+export function writePrivateFile(file: string, text: string, { exclusive }: { exclusive: boolean }): void {
   try {
     if (!exclusive) replaceFile(file, text);
     else if (!createFile(file, text)) throw new Error('it already exists');

@@ -5,7 +5,7 @@ import { isLocalHost } from '../api/http-address.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { collectBytes } from './io.ts';
 
-interface ListenPlace {
+interface ListenAddress {
   /** 0: a free one. */
   port: number;
   /** Default: 127.0.0.1. */
@@ -14,7 +14,7 @@ interface ListenPlace {
   hint?: string | undefined;
 }
 
-export interface HttpServerOptions extends ListenPlace {
+export interface HttpServerOptions extends ListenAddress {
   /** Open at once; further ones are closed. Default: 256. */
   maxConnections?: number;
   /** For the header of a request; default 10,000. */
@@ -92,7 +92,7 @@ export async function startHttpServer(
 }
 
 /** The port on which a server listens now. Errors: `config` if it cannot. */
-async function listen(server: Server, { port, host, hint }: ListenPlace): Promise<number> {
+async function listen(server: Server, { port, host, hint }: ListenAddress): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;

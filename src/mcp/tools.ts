@@ -113,7 +113,7 @@ function makeParamSchema({ kind, help, serviceDefault }: Param): JsonSchema {
 const maxShownLength = 200;
 
 /** The checked input of a tool, saved names (`@whale`) replaced. Errors: `usage` naming the input. */
-export async function readInput(params: Params, given: Values, context: Context): Promise<Values> {
+export async function readToolInput(params: Params, given: Values, context: Context): Promise<Values> {
   const unknown = Object.keys(given).find((key) => !Object.hasOwn(params, key));
   if (unknown !== undefined)
     throw usageError(`${unknown}: there is no such input`, listKnown(unknown, Object.keys(params)));

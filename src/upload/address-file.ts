@@ -7,10 +7,10 @@ import { findSeparator, readColumns, readTable, type TableRow } from '../lib/fil
 import {
   type FileBytes,
   openTextFile,
-  quotedColumns,
   readBlocks,
   readItems,
   readLines,
+  redactColumns,
   splitLines,
   type TextFile,
 } from '../lib/files/text-file.ts';
@@ -130,7 +130,7 @@ function findColumn(row: TableRow, file: TextFile, column: string | undefined): 
   const found = row.cells.flatMap((cell, index) => (isAddress(cell) ? [index] : []));
   const [index] = found;
   if (index === undefined)
-    throw usageError(`${name}: no column of addresses in the first line: ${quotedColumns(row.cells)}`, whichColumn);
+    throw usageError(`${name}: no column of addresses in the first line: ${redactColumns(row.cells)}`, whichColumn);
   if (found.length === 1) return { index, isHeader: false };
   throw usageError(
     `${name}: the first line has ${found.length} addresses and no header: which column holds them?`,
@@ -153,7 +153,7 @@ function pick(names: readonly string[], column: string | undefined): number | 's
 }
 
 function noColumn(name: string, column: string, cells: readonly string[]): SotraError {
-  return usageError(`--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`, whichColumn);
+  return usageError(`--column ${column}: ${name} has no such column: ${redactColumns(cells)}`, whichColumn);
 }
 
 function plainName(text: string): string {

@@ -3,7 +3,7 @@ import { showUnseen } from '../api/safe-text.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { openOutput, openSource } from '../lib/files/source.ts';
-import { quoted, written } from '../lib/files/text-file.ts';
+import { redactLine, redactText } from '../lib/files/text-file.ts';
 import { confirmReplace } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import {
@@ -149,8 +149,8 @@ function takeBatch(batch: AddressBatch, input: AddressInput, reading: Reading): 
       continue;
     }
     const { reason } = read;
-    addLine(reading.bad, { line, text: showUnseen(quoted(text.trim())), reason });
-    rejected += `${JSON.stringify({ line, text: written(text.trim()), reason })}\n`;
+    addLine(reading.bad, { line, text: showUnseen(redactLine(text.trim())), reason });
+    rejected += `${JSON.stringify({ line, text: redactText(text.trim()), reason })}\n`;
   }
   reading.lines.push(hashLines(addresses));
   reading.count += addresses.length;

@@ -1,7 +1,7 @@
 import { normalizeAddress } from '../api/address.ts';
 import { dayMs, parseMoment } from '../api/duration.ts';
 import { type SotraError, usageError } from '../errors.ts';
-import { written } from '../lib/files/text-file.ts';
+import { redactText } from '../lib/files/text-file.ts';
 import type { Forward, OutboxPolicy, Retry } from '../lib/outbox.ts';
 import type { PostOutcome } from '../lib/post-delivery.ts';
 import { collectNames, type EventSummary } from './events.ts';
@@ -149,7 +149,7 @@ export interface Inbox {
   /** Deliveries, oldest first. */
   deliveries: (query: DeliveryQuery) => AsyncIterable<StoredDelivery>;
   /** A delivery that was set aside has been accepted after all. */
-  settle: (delivery: StoredDelivery) => Promise<void>;
+  markAccepted: (delivery: StoredDelivery) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -219,7 +219,7 @@ const defaultPort = 4222;
 /** Reads `nats://host:4222,host:4222/NAME` or `tls://...`. Errors: `usage` naming the part that is wrong; a password in it is not repeated. */
 export function readNatsAddress(text: string): NatsAddress {
   const refuse = (why: string) =>
-    usageError(`--inbox ${/@/.test(text) ? '(hidden)' : written(text)}: ${why}`, `Such as ${example}.`);
+    usageError(`--inbox ${/@/.test(text) ? '(hidden)' : redactText(text)}: ${why}`, `Such as ${example}.`);
   const [, scheme, hosts, path] = /^([a-z+]+):\/\/([^/]*)(?:\/(.*))?$/i.exec(text) ?? [];
   if (scheme === undefined || hosts === undefined) throw refuse('is not an address');
   if (scheme !== 'nats' && scheme !== 'tls') throw refuse(`${scheme}: must be nats or tls`);

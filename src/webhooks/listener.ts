@@ -43,7 +43,7 @@ interface ListenerOptions {
 }
 
 /** Of one delivery. */
-const maxBodyBytes = 5 * 1024 * 1024;
+const maxDeliveryBytes = 5 * 1024 * 1024;
 /** The memory of a chunk beside its bytes. */
 const chunkBytes = 256;
 /** Of all bodies whose signature is not checked yet. */
@@ -67,7 +67,7 @@ const explainedBytes = 32 * 1024;
  */
 export function startListener(options: ListenerOptions): Promise<HttpServer> {
   const { host, port, inbox, onOther } = options;
-  const receive = createReceiver(Math.min(maxBodyBytes, inbox.maxBytes ?? maxBodyBytes));
+  const receive = createReceiver(Math.min(maxDeliveryBytes, inbox.maxBytes ?? maxDeliveryBytes));
   const findSecret = createSecretFinder(options.secrets);
   const answer = async (request: IncomingMessage, header: SignatureHeader): Promise<Reply> => {
     const body = await receive(request);

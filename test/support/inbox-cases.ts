@@ -217,7 +217,7 @@ add('what was set aside is found, and is not any more once it is settled', async
   const failed: StoredDelivery[] = [];
   for await (const delivery of inbox.deliveries({ failed: true })) failed.push(delivery);
   expect(failed.map(({ events }) => events[0]?.eventId)).toEqual(['a']);
-  for (const delivery of failed) await inbox.settle(delivery);
+  for (const delivery of failed) await inbox.markAccepted(delivery);
   expect(await idsOf(inbox, { status: 'failed' })).toEqual([]);
   expect(await inbox.failed()).toBe(0);
 });

@@ -56,7 +56,7 @@ export async function logIn(input: LoginInput, context: Context): Promise<Result
   const { target, isNamed } = chosen;
   if (options.preview) return previewLogin(input, target, context);
   const key = await readKey(input, target, context);
-  if (!input.offline) await checkKey(key, target, context);
+  if (!input.offline) await verifyKey(key, target, context);
   const { keyStore, problem } = await chooseStore(input.store, target, context);
   if (keyStore === 'keychain') await writeKeychain(target, key, context);
   const stored = await store.update(io, (now) => ({
@@ -214,7 +214,7 @@ function parseKey(text: string, from: string): string {
 }
 
 /** Errors: those of a call, which say that the key was not stored. */
-async function checkKey(key: string, target: Target, context: Context): Promise<void> {
+async function verifyKey(key: string, target: Target, context: Context): Promise<void> {
   const asking = withKeyOf(target, key, context);
   try {
     await asking.client.request(checkRequest);

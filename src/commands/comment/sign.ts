@@ -5,7 +5,7 @@ import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { errorExitCodes, SotraError, usageError } from '../../errors.ts';
-import { writeSecretFile } from '../../keys/keystore.ts';
+import { writePrivateFile } from '../../keys/keystore.ts';
 import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { confirmReplace, mayAsk } from '../../lib/output/confirm.ts';
@@ -56,7 +56,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   if (out === undefined)
     return isMany ? { kind: 'items', batches: inSlices(signed), view } : { kind: 'answer', answer: signed[0] };
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
-  writeSecretFile(out, texts.join(''), { exclusive: false });
+  writePrivateFile(out, texts.join(''), { exclusive: false });
   const [what, flag] =
     signed.length === 1 ? ['the signed comment', '--signed'] : [`${signed.length} signed comments`, '--file'];
   context.note(`Wrote ${what} to ${out}. To post: sotra comment post ${shellLine(flagWords(flag, out))}`);

@@ -38,13 +38,13 @@ export interface BulkResult {
 }
 
 /** The line of an entry, or its place in a JSON array, from 1. */
-interface Place {
+interface EntryLocation {
   unit: 'line' | 'entry';
   number: number;
 }
 
-type GoodEntry = Place & { entry: BulkEntry; bytes: number };
-type BadEntry = Place & { problem: string };
+type GoodEntry = EntryLocation & { entry: BulkEntry; bytes: number };
+type BadEntry = EntryLocation & { problem: string };
 
 /** What goes in one request. */
 type Batch = readonly GoodEntry[];
@@ -246,17 +246,19 @@ export async function* readFollows(source: FileBytes): AsyncGenerator<GoodEntry 
     for (const { number, text } of lines) {
       if (/^\s*#/.test(text)) continue;
       const value = tryParseJson(text);
-      const place: Place = { unit: 'line', number };
-      yield value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readEntry(value, place);
+      const location: EntryLocation = { unit: 'line', number };
+      yield value === undefined
+        ? { ...location, problem: 'not a JSON object on one line' }
+        : readEntry(value, location);
     }
 }
 
-function readEntry(value: unknown, place: Place): GoodEntry | BadEntry {
+function readEntry(value: unknown, location: EntryLocation): GoodEntry | BadEntry {
   const problem = writtenProblem(value);
-  if (problem !== undefined) return { ...place, problem };
+  if (problem !== undefined) return { ...location, problem };
   const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes > maxEntryBytes) return { ...place, problem: 'larger than 1 MB: split its targets' };
-  return { ...place, entry: value as BulkEntry, bytes };
+  if (bytes > maxEntryBytes) return { ...location, problem: 'larger than 1 MB: split its targets' };
+  return { ...location, entry: value as BulkEntry, bytes };
 }
 
 /** Where the undo file goes: the path asked for, or a new name in the data directory. Errors: `usage` for a path that exists. */

@@ -12,7 +12,7 @@ import {
   type StoredKey,
   sealKey,
   storeKey,
-  writeSecretFile,
+  writePrivateFile,
 } from '../../keys/keystore.ts';
 import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey } from '../../keys/open-key.ts';
 import { derivePublicKey, type PrivateKey } from '../../keys/private-key.ts';
@@ -126,9 +126,9 @@ export async function exportKey(input: ExportInput, context: Context): Promise<R
     const key = await openKey({ key: name, passwordFile }, stored.family, context);
     const plain = formatPlainKey(key);
     key.bytes.fill(0);
-    writeSecretFile(out, plain, { exclusive: false });
+    writePrivateFile(out, plain, { exclusive: false });
   } else {
-    writeSecretFile(out, sealed, { exclusive: false });
+    writePrivateFile(out, sealed, { exclusive: false });
     if (stored.family === 'solana')
       context.note('Only sotra opens this file. For other Solana wallets, export it with --unencrypted.');
   }

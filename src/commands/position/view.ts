@@ -7,7 +7,7 @@ import type { Card } from '../../api/position-answers.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Input } from '../../lib/files/source.ts';
-import { written } from '../../lib/files/text-file.ts';
+import { redactText } from '../../lib/files/text-file.ts';
 import { column, listView, recordView } from '../../lib/output/columns.ts';
 import { pnl, shortAddress } from '../../lib/output/format.ts';
 import { cardBlocks, cardColumns } from '../../lib/output/trade-cards.ts';
@@ -77,7 +77,7 @@ async function readPrices(file: string, input: Input): Promise<Prices> {
   for (const [name, usd] of Object.entries(value)) {
     if (usd === null) continue;
     if (typeof usd !== 'number' || !Number.isFinite(usd) || usd < 0)
-      throw refuse(`the price of ${written(name)} must be a number from 0, in USD, or null`);
+      throw refuse(`the price of ${redactText(name)} must be a number from 0, in USD, or null`);
     byName.set(normalizeName(name), { name, usd, tokens: new Set() });
   }
   return { byName, file, isUsed: false };
@@ -112,13 +112,13 @@ const maxNamed = 5;
 function warnOfPrices({ byName, file, isUsed }: Prices): string[] {
   if (!isUsed) return [];
   const all = [...byName.values()];
-  const unused = all.filter(({ tokens }) => tokens.size === 0).map(({ name }) => written(name));
+  const unused = all.filter(({ tokens }) => tokens.size === 0).map(({ name }) => redactText(name));
   const more = unused.length > maxNamed ? ` and ${unused.length - maxNamed} more` : '';
   const shared = all.filter(({ tokens }) => tokens.size > 1);
   return [
     ...shared.map(
       ({ name, tokens }) =>
-        `warning: ${written(name)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
+        `warning: ${redactText(name)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
     ),
     ...(unused.length === 0
       ? []

@@ -63,7 +63,8 @@ export const importParams = {
   preset: local(optional(choice(['hyperliquid-fills', 'pumpfun'])), 'known format, instead of --map'),
   map: local(
     optional(listOf(formatted(matching((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
-    '<column>=<field>, such as value_in_usd=usd',
+    'which column holds a field, such as value_in_usd=usd',
+    { valueName: 'column=field' },
   ),
   rejects: option.file('write rejected rows to this file, as NDJSON'),
   ownTime: option.flag("shift times so that this file's newest trade is now, regardless of earlier imports"),

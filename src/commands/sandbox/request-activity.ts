@@ -1,6 +1,6 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { describeCall, maxBodyBytes, type SeenCall } from '../../calls/describe-call.ts';
+import { describeCall, maxLoggedBytes, type SeenCall } from '../../calls/describe-call.ts';
 import type { LogEntry } from '../../calls/entry.ts';
 import { explainEntry } from '../../calls/explain.ts';
 import { checkSent, showExchange } from '../../calls/show-exchange.ts';
@@ -120,7 +120,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
       const { method, target, authorization, text } = heard;
       const row = makeRow(`${idStart}${count}`, logged);
       const entry = describeExchange({ logged, heard, answer }, url, wire);
-      const size = (text?.length ?? 0) + Math.min(answer.text.length, maxBodyBytes);
+      const size = (text?.length ?? 0) + Math.min(answer.text.length, maxLoggedBytes);
       kept.push({ row, logged, entry, sent: { method, target, authorization, text }, bytes: size });
       bytes += size;
       while (kept.length > maxListed || bytes > maxKeptBytes) bytes -= kept.shift()?.bytes ?? 0;

@@ -79,7 +79,7 @@ export const importView = recordView<ImportReport>(
   [
     column.count('rows', 'Rows', 'rows of the file'),
     column.count('imported', 'Imported', 'new trades'),
-    column.count('repeated', 'Repeated', 'rows imported before'),
+    column.count('repeated', 'Repeated', 'rows that are in the file twice, or were imported before'),
     column.count('rejected', 'Rejected', 'rows with an error'),
     column.count('traders', 'Traders', 'wallets in the file'),
     column.count('tokens', 'Tokens', 'tokens in the file'),

@@ -14,7 +14,7 @@ import { openLocalInbox } from '../../webhooks/local/local-inbox.ts';
 import { storeFile } from '../../webhooks/local/store.ts';
 
 /** Which inbox: a local store by its name, or one on a NATS cluster. */
-export interface InboxPlace {
+export interface InboxLocation {
   name?: string | undefined;
   inbox?: string | undefined;
   /** The file with its credentials. */
@@ -35,8 +35,8 @@ interface OpenOptions {
 }
 
 /** Opens an inbox, made if absent. Errors: `locked`, `local-file`; `network`, `config` for a NATS stream. */
-export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
-  const cluster = await findCluster(place, context);
+export async function openInbox(location: InboxLocation, context: Context, options: OpenOptions = {}): Promise<Inbox> {
+  const cluster = await findCluster(location, context);
   if (cluster !== undefined) {
     if (cluster.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
     const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
@@ -54,7 +54,7 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
   }
   if (options.replicas !== undefined)
     throw usageError('--replicas needs an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
-  const name = place.name ?? defaultName;
+  const name = location.name ?? defaultName;
   const folder = join(storesFolder(context), name);
   return openLocalInbox({ folder, name, ...options, io: context.io });
 }
@@ -64,22 +64,22 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
  * name; those of `openInbox`.
  */
 export async function withInbox(
-  place: InboxPlace,
+  location: InboxLocation,
   context: Context,
   empty: () => Result,
   act: (inbox: Inbox) => Promise<Result>,
 ): Promise<Result> {
   const folder = storesFolder(context);
   const holdsStore = (each: string) => existsSync(join(folder, each, storeFile));
-  const { name = defaultName } = place;
-  if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
+  const { name = defaultName } = location;
+  if ((await findCluster(location, context)) === undefined && !holdsStore(name)) {
     if (name === defaultName) return empty();
     const known = existsSync(folder) ? readdirSync(folder).filter(holdsStore) : [];
     throw new SotraError('not-found', `no listener stored anything under the name ${name}`, {
       hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
     });
   }
-  const inbox = await openInbox(place, context);
+  const inbox = await openInbox(location, context);
   try {
     return await act(inbox);
   } finally {
@@ -89,7 +89,7 @@ export async function withInbox(
 
 /** The inbox of a cluster that flags or the context in use name, and the file of its credentials. Errors: `usage`. */
 async function findCluster(
-  { name, inbox, inboxCreds }: InboxPlace,
+  { name, inbox, inboxCreds }: InboxLocation,
   context: Context,
 ): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
   if (name !== undefined) return undefined;
@@ -109,6 +109,6 @@ function storesFolder(context: Context): string {
 }
 
 /** The flags of a command line that name an inbox. */
-export function inboxFlags({ name, inbox }: InboxPlace): string[] {
+export function inboxFlags({ name, inbox }: InboxLocation): string[] {
   return writeFlags({ '--name': name, '--inbox': inbox });
 }

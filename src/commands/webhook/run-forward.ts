@@ -3,14 +3,14 @@ import { hideUrlSecrets } from '../../client/secrets.ts';
 import { shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
-import { written } from '../../lib/files/text-file.ts';
+import { redactText } from '../../lib/files/text-file.ts';
 import { untilAborted } from '../../lib/io.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import type { Inbox, Target } from '../../webhooks/inbox.ts';
 import { readRoute, warnOfRoutes } from '../../webhooks/route.ts';
-import { type InboxPlace, inboxFlags, openInbox } from './open-inbox.ts';
+import { type InboxLocation, inboxFlags, openInbox } from './open-inbox.ts';
 import type { ForwardInput } from './params.ts';
 
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` if another process forwards; those of `parseTargets`. */
@@ -20,7 +20,7 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
   const inbox = await openInbox(input, context);
   try {
     context.stream();
-    await noteUnforwarded(inbox, { targets, place: input }, context);
+    await noteUnforwarded(inbox, { targets, location: input }, context);
     const forwarder = await startForwarder({ inbox, targets, context, onError: warnOnceAMinute(context) });
     try {
       const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
@@ -39,7 +39,7 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
 /** Adds the targets; for a new one, notes how many deliveries are stored already and how to send them. */
 export async function noteUnforwarded(
   inbox: Inbox,
-  { targets, place }: { targets: readonly Target[]; place: InboxPlace },
+  { targets, location }: { targets: readonly Target[]; location: InboxLocation },
   { note }: Context,
 ): Promise<void> {
   const added = await inbox.addTargets(targets);
@@ -50,7 +50,7 @@ export async function noteUnforwarded(
   const since = new Date(Math.floor(oldestMs / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   for (const { url } of unconditional) {
     const to = hideUrlSecrets(url);
-    const line = shellLine(['sotra', 'webhook', 'replay', ...inboxFlags(place), '--since', since, '--to', to]);
+    const line = shellLine(['sotra', 'webhook', 'replay', ...inboxFlags(location), '--since', since, '--to', to]);
     const [are, them] = stored === 1 ? ['is', 'it'] : ['are', 'them'];
     note(`${counted(stored, 'stored delivery')} ${are} not forwarded to ${to}. To send ${them}: ${line}`);
   }
@@ -91,7 +91,7 @@ export function parseTargets(
   for (const { url } of targets)
     if (!isHttpAddress(url))
       throw usageError(
-        `--forward-to or --route ${hideUrlSecrets(written(url))}: must be an http or https address${suggestScheme(hideUrlSecrets(url))}`,
+        `--forward-to or --route ${hideUrlSecrets(redactText(url))}: must be an http or https address${suggestScheme(hideUrlSecrets(url))}`,
       );
   const again = targets.find(
     ({ url }, index) => targets.findIndex((each) => hideUrlSecrets(each.url) === hideUrlSecrets(url)) !== index,

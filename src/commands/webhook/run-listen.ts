@@ -66,7 +66,7 @@ interface Reception {
 async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, context }: Reception): Promise<void> {
   const { io, note } = context;
   const onDiskError = warnOnceAMinute(context);
-  await noteUnforwarded(inbox, { targets, place: input }, context);
+  await noteUnforwarded(inbox, { targets, location: input }, context);
   let page: Page | undefined;
   const forwarder = await startForwarder({
     inbox,
@@ -104,7 +104,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
       const { startPage } = await import('./page/activity-page.ts');
       page = await startPage({
         inbox,
-        place: input,
+        location: input,
         secrets,
         secretFile: input.secretFile[0] ?? '',
         toleranceMs,

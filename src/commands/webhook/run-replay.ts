@@ -32,7 +32,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
       const { ok: taken, status, error } = outcome;
       if (outcome.late) unanswered ??= stored.events[0]?.eventId;
-      if (taken && input.failed) await inbox.settle(stored);
+      if (taken && input.failed) await inbox.markAccepted(stored);
       rows.push(...stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error })));
     }
     return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };

@@ -10,13 +10,13 @@ import { describeAge, verdict as verdictView } from './view.ts';
 
 /** The tolerance of most receivers. */
 const usualToleranceSec = 300;
-const maxBodyBytes = 64 * 1024 ** 2;
+const maxVerifiedBytes = 64 * 1024 ** 2;
 
 /** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
   const { io } = context;
   const secrets = await readOwnSecrets(input.secretFile, context);
-  const delivery = { header: input.header, body: await readWhole(input.file ?? '-', io, maxBodyBytes) };
+  const delivery = { header: input.header, body: await readWhole(input.file ?? '-', io, maxVerifiedBytes) };
   const { tolerance: toleranceMs } = input;
   const answer = verifyDelivery(delivery, secrets, { nowMs: io.now(), toleranceMs });
   const nowSec = Math.floor(io.now() / 1000);

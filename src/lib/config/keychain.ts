@@ -7,7 +7,7 @@ import { childEnv, type Io, type System } from '../io.ts';
 import { readOrigin, type StoredContext } from './settings.ts';
 
 /** Of which context, for the origin of which address. */
-export interface KeychainPlace {
+export interface KeychainAccount {
   name: string;
   baseUrl: string;
 }
@@ -18,18 +18,18 @@ export interface KeychainAsker {
 }
 
 /** The key of a context, stored for the origin of its base URL. Errors: `config` if the keychain cannot be used or has none; `interrupted`. */
-export async function readKeychain(place: KeychainPlace, asker: KeychainAsker): Promise<string> {
-  const key = await withTool('read', place, asker, (tool, entry) => askTool(tool, tool.read(entry), asker));
+export async function readKeychain(account: KeychainAccount, asker: KeychainAsker): Promise<string> {
+  const key = await withTool('read', account, asker, (tool, entry) => askTool(tool, tool.read(entry), asker));
   if (key !== undefined && key !== '') return key;
-  throw new SotraError('config', `the keychain holds no key for context ${place.name}`, {
-    hint: command`Store it again with sotra auth login --context ${place.name}, or set SOTRA_API_KEY.`,
+  throw new SotraError('config', `the keychain holds no key for context ${account.name}`, {
+    hint: command`Store it again with sotra auth login --context ${account.name}, or set SOTRA_API_KEY.`,
   });
 }
 
 /** Why the keychain cannot be used; `undefined` if it can. Errors: `config` if it does not answer; `interrupted`. */
-export async function keychainProblem(place: KeychainPlace, asker: KeychainAsker): Promise<string | undefined> {
+export async function keychainProblem(account: KeychainAccount, asker: KeychainAsker): Promise<string | undefined> {
   try {
-    await withTool('read', place, asker, (tool, entry) => askTool(tool, tool.read(entry), asker));
+    await withTool('read', account, asker, (tool, entry) => askTool(tool, tool.read(entry), asker));
     return undefined;
   } catch (error) {
     if (error instanceof SotraError && error.cause === undefined) throw error;
@@ -38,8 +38,8 @@ export async function keychainProblem(place: KeychainPlace, asker: KeychainAsker
 }
 
 /** Stores a key and reads it back: some keychains accept a key and do not keep it. Errors: as `readKeychain`. */
-export async function writeKeychain(place: KeychainPlace, key: string, asker: KeychainAsker): Promise<void> {
-  await withTool('write', place, asker, async (tool, entry) => {
+export async function writeKeychain(account: KeychainAccount, key: string, asker: KeychainAsker): Promise<void> {
+  await withTool('write', account, asker, async (tool, entry) => {
     const { argv, input } = tool.write(entry, key);
     await askTool(tool, argv, asker, input);
     if ((await askTool(tool, tool.read(entry), asker)) !== key) throw new Error('it does not return what was written');
@@ -55,15 +55,15 @@ export async function removeFromKeychain(
 ): Promise<void> {
   if (keyStore !== 'keychain' || keyOrigin === undefined) return;
   if (changed.keyStore === 'keychain' && changed.keyOrigin === keyOrigin) return;
-  const place = { name, baseUrl: keyOrigin };
-  await withTool('delete', place, asker, (tool, entry) => askTool(tool, tool.remove(entry), asker));
+  const account = { name, baseUrl: keyOrigin };
+  await withTool('delete', account, asker, (tool, entry) => askTool(tool, tool.remove(entry), asker));
   asker.note(`Removed the key ...${keySuffix} for ${keyOrigin} from the keychain.`);
 }
 
 /** The result of `act` with the first tool that is installed. */
 async function withTool<T>(
   what: 'read' | 'write' | 'delete',
-  { name, baseUrl }: KeychainPlace,
+  { name, baseUrl }: KeychainAccount,
   { io }: KeychainAsker,
   act: (tool: KeychainTool, entry: KeychainEntry) => Promise<T>,
 ): Promise<T> {

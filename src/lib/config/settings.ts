@@ -1,5 +1,5 @@
 import type { WireNames } from '../../api/endpoint.ts';
-import { checkBaseUrl, checkKey } from '../../api/http-address.ts';
+import { checkBaseUrl, requireSendableKey } from '../../api/http-address.ts';
 import type { TextForm } from '../../api/signed-text.ts';
 import { command, shellWord } from '../../client/shell.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -159,13 +159,13 @@ const noKey: Key = { apiKey: null, keySource: null, keySuffix: null, keyStore: n
 function chooseKey(baseUrl: string, context: StoredContext, env: Env): Key {
   const fromEnv = readEnv(env, 'SOTRA_API_KEY');
   if (fromEnv !== undefined)
-    return { ...noKey, apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY', keySuffix: lastFour(fromEnv) };
+    return { ...noKey, apiKey: requireSendableKey(fromEnv), keySource: 'SOTRA_API_KEY', keySuffix: lastFour(fromEnv) };
   const origin = readKeyOrigin(context);
   if (origin === undefined) return noKey;
   if (origin !== readOrigin(baseUrl))
     return { ...noKey, keyProblem: `the stored one was saved for ${origin} and is not sent elsewhere` };
   const { keyStore = 'file' } = context;
-  const apiKey = keyStore === 'file' ? checkKey(context.apiKey ?? '') : null;
+  const apiKey = keyStore === 'file' ? requireSendableKey(context.apiKey ?? '') : null;
   const keySuffix = apiKey === null ? (context.keySuffix ?? '') : lastFour(apiKey);
   return { ...noKey, apiKey, keySource: 'context', keySuffix, keyStore };
 }

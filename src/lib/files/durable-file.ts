@@ -94,13 +94,13 @@ export function warnOfReaders(file: string, { warn, io }: { warn: (text: string)
     warn(`${file} can be read by other users on this machine: chmod 600 ${file}`);
 }
 
-/** Writes a draft beside a file, safe on disk, calls `settle` with it, and removes the draft. */
-function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
+/** Writes a draft beside a file, safe on disk, calls `install` with it, and removes the draft. */
+function fromDraft(file: string, text: string, install: (draft: string) => void): void {
   const draft = `${file}.sotra-${randomId()}.tmp`;
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     removeOldDrafts(dirname(file), statSync(draft).mtimeMs);
-    settle(draft);
+    install(draft);
   } finally {
     rmSync(draft, { force: true });
   }

@@ -7,7 +7,7 @@ import { hidden } from '../../client/secrets.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { collectBytes, type Io } from '../io.ts';
 import { requireFolder, warnOfReaders } from './durable-file.ts';
-import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16, written } from './text-file.ts';
+import { type FileBytes, isUtf16, maxLineBytes, redactText, refuseUtf16 } from './text-file.ts';
 
 export interface Input {
   /** The signal ends the wait for who writes to a pipe. */
@@ -147,11 +147,11 @@ export async function readOwnSecrets(files: readonly string[], context: SecretRe
 async function readSecrets(file: string, { io }: SecretReader): Promise<string[]> {
   let text: string;
   try {
-    text = decodeText(await readWhole(file, io), written(file));
+    text = decodeText(await readWhole(file, io), redactText(file));
   } catch (cause) {
     if (cause instanceof SotraError && cause.code !== 'local-file') throw cause;
     // Perhaps the secret itself was given instead of its file: only the words of the system are quoted.
-    const message = `the secret file ${written(file)} cannot be read: ${readMessage((cause as Error).cause)}`;
+    const message = `the secret file ${redactText(file)} cannot be read: ${readMessage((cause as Error).cause)}`;
     throw new SotraError('local-file', message, { hint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));

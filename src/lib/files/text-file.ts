@@ -215,23 +215,23 @@ const shownAtItsEnds = /^(?:[0-9a-z]{38,46}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a
  * `x.eth`, `N/A`); text as long as an address without `0x` is shown by its first six and last four characters. Text that looks like a key, a
  * secret or a recovery phrase is only called that; the rest is described by its length.
  */
-export function quoted(text: string): string {
-  if (isSecret(text)) return written(text);
+export function redactLine(text: string): string {
+  if (isSecret(text)) return redactText(text);
   if (plainWord.test(text) || shownWhole.some((form) => form.test(text))) return text;
   if (shownAtItsEnds.test(text)) return `${text.slice(0, 6)}…${text.slice(-4)}`;
   return text === '' ? '(empty)' : `(${text.length} character${text.length === 1 ? '' : 's'}, not shown)`;
 }
 
 /** The same for the user's own file of rejected lines: only secrets are hidden, and long lines cut. */
-export function written(text: string): string {
+export function redactText(text: string): string {
   if (isSecret(text)) return '(looks like a secret, not shown)';
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
 
 /** The first names of a header, safe for a message. */
-export function quotedColumns(cells: readonly string[]): string {
+export function redactColumns(cells: readonly string[]): string {
   const line = cells.join(' ');
-  if (recoveryPhrase.test(line)) return written(line);
+  if (recoveryPhrase.test(line)) return redactText(line);
   const names = cells.map((cell) => (/^[\p{L} _-]{1,24}$/u.test(cell) ? cell.trim() : '…'));
   // Five words of a recovery phrase open nothing.
   return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');

@@ -1,6 +1,6 @@
 import type { Chain } from '../../api/chain.ts';
 import { usageError } from '../../errors.ts';
-import { type FileBytes, openTextFile, readItems, type TextFile, written } from '../../lib/files/text-file.ts';
+import { type FileBytes, openTextFile, readItems, redactText, type TextFile } from '../../lib/files/text-file.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { type FileRow, type ReadEvent, type RowReader, readFileRows, rejected } from './read-rows.ts';
 import { fieldNames, readTradeText, type TradeField, type TradeText, tradeFields } from './trade-text.ts';
@@ -189,5 +189,5 @@ function checkRequired(keys: string[], columns: Columns, { file, chain, constant
 function listColumns(keys: string[]): string {
   return keys.length === 1
     ? 'It has one column only: is it a file of trades?'
-    : `Its columns: ${written(keys.join(', '))}`;
+    : `Its columns: ${redactText(keys.join(', '))}`;
 }

@@ -15,7 +15,7 @@ import {
   type IncomingRequest,
   ignoredHeader,
   makeAnswer,
-  maxBodyBytes,
+  maxRequestBytes,
   type Partner,
   printable,
   readBearer,
@@ -134,7 +134,7 @@ function findPartner(db: Db, header: string | undefined, keyless: boolean): Part
 
 function parseBody(text: string): unknown {
   if (text === '') return undefined;
-  if (Buffer.byteLength(text) > maxBodyBytes) throw bodyTooLarge();
+  if (Buffer.byteLength(text) > maxRequestBytes) throw bodyTooLarge();
   try {
     return parseJson(text);
   } catch {

@@ -14,7 +14,7 @@ import {
   type IncomingRequest,
   ignoredHeader,
   makeAnswer,
-  maxBodyBytes,
+  maxRequestBytes,
   printable,
   type ServedAnswer,
   ServiceRefusal,
@@ -186,7 +186,7 @@ function readRequest(incoming: IncomingMessage, cors: readonly string[]): Receiv
 }
 
 async function gatherBody(incoming: IncomingMessage): Promise<string> {
-  const bytes = await readBody(incoming, maxBodyBytes).catch(() => {
+  const bytes = await readBody(incoming, maxRequestBytes).catch(() => {
     throw new ServiceRefusal(400, 'body ends too early');
   });
   if (bytes === undefined) throw bodyTooLarge();

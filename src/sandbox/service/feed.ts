@@ -51,13 +51,13 @@ interface FeedFilter {
 }
 
 /** A place in a list that is sorted by time, newest first, then by id; in a feed the time of a card's latest trade. */
-export interface Place {
+export interface ListPosition {
   atMs: number;
   id: string;
 }
 
 /** `sinceMs`: the page and those after it end there. */
-interface Cursor extends Place {
+interface Cursor extends ListPosition {
   sinceMs?: number | undefined;
 }
 
@@ -106,7 +106,7 @@ function readPage(
 }
 
 /** The cards nearest to a place, nearest first. */
-function findPlaces(db: Db, filter: FeedFilter, way: Way, from: Cursor | undefined, count: number): Place[] {
+function findPlaces(db: Db, filter: FeedFilter, way: Way, from: Cursor | undefined, count: number): ListPosition[] {
   const { wallets, extra = [], chains, onlyWithComments, minTradeUsd, minMarketCap, maxMarketCap } = filter;
   const latestPrice =
     'SELECT t.usd / t.amount FROM trade t WHERE t.position_key = p.key ORDER BY t.at_ms DESC, t.id DESC LIMIT 1';
@@ -128,7 +128,7 @@ function findPlaces(db: Db, filter: FeedFilter, way: Way, from: Cursor | undefin
       from.id,
     ]);
   if (way === 'older' && from?.sinceMs !== undefined) conditions.push(['p.latest_ms > ?', from.sinceMs]);
-  return db.all<Place>(
+  return db.all<ListPosition>(
     `WITH own AS (SELECT id FROM position WHERE wallet ${oneOf} UNION SELECT value FROM json_each(?))
      SELECT p.id, p.latest_ms AS atMs FROM own JOIN position p ON p.id = own.id
        JOIN token k ON k.chain = p.chain AND k.address = p.token

@@ -118,10 +118,10 @@ export function answerError(thrown: unknown): ServedAnswer {
 }
 
 /** Largest request body. */
-export const maxBodyBytes = 5 * 1024 * 1024;
+export const maxRequestBytes = 5 * 1024 * 1024;
 
 export function bodyTooLarge(): ServiceRefusal {
-  return new ServiceRefusal(413, `body is larger than ${maxBodyBytes / 1024 / 1024} MB`);
+  return new ServiceRefusal(413, `body is larger than ${maxRequestBytes / 1024 / 1024} MB`);
 }
 
 /** Lists what had no effect in a request, comma-separated: query names and body fields that the endpoint does not know. */

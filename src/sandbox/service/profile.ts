@@ -1,7 +1,7 @@
 import type * as endpoints from '../../api/profile.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import type { SqlValue } from '../db/store.ts';
-import { type Place, writeCursor } from './feed.ts';
+import { type ListPosition, writeCursor } from './feed.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 import { findProfile, startTracking } from './identifiers.ts';
 import { readProfiles } from './profiles.ts';
@@ -30,7 +30,7 @@ function followPage(side: 'followers' | 'follows', input: Parameters<typeof foll
   const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const params: SqlValue[] = [partner.id, profileId, ...(after === undefined ? [] : [after.atMs, after.id]), limit + 1];
-  const rows = db.all<Place>(
+  const rows = db.all<ListPosition>(
     `SELECT ${shown} AS id, at_ms AS atMs FROM follow WHERE partner_id = ? AND ${fixed} = ?
      ${after === undefined ? '' : `AND (at_ms, ${shown}) < (?, ?)`} ORDER BY at_ms DESC, ${shown} DESC LIMIT ?`,
     params,
@@ -44,7 +44,7 @@ function followPage(side: 'followers' | 'follows', input: Parameters<typeof foll
   };
 }
 
-function readCursor(cursor: string): Place {
+function readCursor(cursor: string): ListPosition {
   const [, atMs, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const place = atMs === undefined || id === undefined ? undefined : { atMs: Number(atMs), id };
   if (place === undefined || writeCursor(place) !== cursor)

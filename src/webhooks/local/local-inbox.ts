@@ -34,7 +34,7 @@ import {
   seqsAfter,
   targetIds,
 } from './deliveries.ts';
-import { damaged, keepWithin, naming, openStore, storeError } from './store.ts';
+import { damaged, keepWithin, nameErrors, openStore, storeError } from './store.ts';
 
 interface LocalOptions {
   folder: string;
@@ -170,27 +170,27 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     }
   };
   const read = <Item>(items: AsyncIterable<Item>) => mapErrors(items, (cause) => storeError(cause, db.file));
-  const count = (sql: string) => naming(db.file, () => db.value<number>(sql) ?? 0);
+  const count = (sql: string) => nameErrors(db.file, () => db.value<number>(sql) ?? 0);
   return {
     name,
     summary: async () => {
-      const oldestMs = naming(db.file, () => db.value<number>('SELECT at_ms FROM delivery ORDER BY seq LIMIT 1'));
+      const oldestMs = nameErrors(db.file, () => db.value<number>('SELECT at_ms FROM delivery ORDER BY seq LIMIT 1'));
       return { stored: count('SELECT count(*) FROM delivery'), oldestMs };
     },
     store: (deliveries) => Promise.all(deliveries.map(store)),
     addTargets: (targets) => commit(() => addTargets(db, targets, now())),
     forward,
-    retries: async () => naming(db.file, () => readRetries(db)),
+    retries: async () => nameErrors(db.file, () => readRetries(db)),
     waiting: async (targets) => {
       const ids = JSON.stringify([...targetIds(db, targets).keys()]);
       const sql = "SELECT count(*) FROM outbox WHERE state = 'waiting' AND target IN (SELECT value FROM json_each(?))";
-      return naming(db.file, () => db.value<number>(sql, [ids]) ?? 0);
+      return nameErrors(db.file, () => db.value<number>(sql, [ids]) ?? 0);
     },
     failed: async () => count("SELECT count(*) FROM outbox WHERE state = 'failed'"),
     events: (query) => read(queryEvents(db, query)),
     follow: (query, signal) => read(follow(query, signal)),
     deliveries: (query) => read(queryDeliveries(db, query)),
-    settle: ({ seq }) =>
+    markAccepted: ({ seq }) =>
       commit(() => void db.run("UPDATE outbox SET state = 'delivered' WHERE item = ? AND state = 'failed'", [seq])),
     close: async () => {
       closing.abort();

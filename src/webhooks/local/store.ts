@@ -73,7 +73,7 @@ export function openStore(folder: string): Db {
 }
 
 /** The result of `act`; an error of SQLite becomes one that names the store. */
-export function naming<T>(file: string, act: () => T): T {
+export function nameErrors<T>(file: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {

@@ -88,7 +88,7 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     events: (query) => read(queryEvents(stream, query)),
     follow: (query, signal) => read(follow(stream, query, { sinceMs: io.now(), signal })),
     deliveries: (query) => read(queryDeliveries(stream, query)),
-    settle: async ({ seq }) =>
+    markAccepted: async ({ seq }) =>
       void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
     close: () => connection.close(),
   };

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { whyNotJson } from '../../../src/api/json.ts';
-import { quoted, quotedColumns } from '../../../src/lib/files/text-file.ts';
+import { redactColumns, redactLine } from '../../../src/lib/files/text-file.ts';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
 
 const hex = 'c0ffee254729296a45a3885639ac7e10f9d54979a1b2c3d4e5f60718293a4b5c';
@@ -53,7 +53,7 @@ test.each([
   ['correct horse', '(13 characters, not shown)'],
   ['hunter2', '(7 characters, not shown)'],
 ])('a wrong line %j of a list is quoted as %s', (line, shown) => {
-  expect(quoted(line)).toBe(shown);
+  expect(redactLine(line)).toBe(shown);
 });
 
 test.each([
@@ -63,7 +63,7 @@ test.each([
   [['k=1', 'x;y'], '…, …'],
   [phrase.split(' '), '(looks like a secret, not shown)'],
 ])('the header %j is quoted as %s', (cells, shown) => {
-  expect(quotedColumns(cells)).toBe(shown);
+  expect(redactColumns(cells)).toBe(shown);
 });
 
 test.each([

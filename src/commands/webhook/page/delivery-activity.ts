@@ -30,13 +30,13 @@ import {
   type Target,
 } from '../../../webhooks/inbox.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
-import { type InboxPlace, inboxFlags } from '../open-inbox.ts';
+import { type InboxLocation, inboxFlags } from '../open-inbox.ts';
 import { makeEventRow } from '../view.ts';
 import { explainRefusal, type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface DeliveryActivityOptions {
   inbox: Inbox;
-  place: InboxPlace;
+  location: InboxLocation;
   secrets: readonly NamedSecret[];
   toleranceMs: number | undefined;
   targets: readonly Target[];
@@ -290,7 +290,7 @@ function describeFailure({ row, url }: Attempt) {
 function showDelivery({ delivery, eventId }: StoredEvent, url: string | undefined, options: DeliveryActivityOptions) {
   const { body, headers, webhook } = delivery;
   const to = hideUrlSecrets(url ?? 'http://127.0.0.1:3000/hook');
-  const flags = shellLine([...flagWords('--to', to), ...inboxFlags(options.place)]);
+  const flags = shellLine([...flagWords('--to', to), ...inboxFlags(options.location)]);
   const request = deliveryRequest(to, forwardedHeaders(headers), body.toString());
   return {
     ...showReceived(delivery, secretDigits(webhook), options),

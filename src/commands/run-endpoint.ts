@@ -32,7 +32,7 @@ export interface EndpointSettings<P extends Params, L extends Params, Answer = n
 type Typed = Readonly<Record<string, unknown>>;
 
 /** The result of an endpoint's command: its answer, its pages, or the request of a preview. */
-export async function callEndpoint(
+export async function runEndpoint(
   endpoint: Endpoint,
   { view, prepare, chooseView, onAnswer, watch }: EndpointSettings<Params, Params>,
   typed: Typed,
