@@ -2,20 +2,25 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { tryParseJson } from '../../api/json.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import type { Commit } from '../../lib/files/database.ts';
-import { type Db, describeDatabase, isDamage, isFull, openDatabase } from '../../lib/files/database.ts';
+import {
+  type Commit,
+  checkSchema,
+  type Db,
+  isDamage,
+  isFull,
+  makeTables,
+  openDatabase,
+  type Schema,
+} from '../../lib/files/database.ts';
 import { outboxTable } from '../../lib/outbox.ts';
 import type { KeepLimits } from '../inbox.ts';
-
-/** The user_version of the database. */
-const schemaVersion = 6;
 
 /** How many deliveries share a block of facets. */
 export const blockSize = 4096;
 export const blockOf = (seq: number) => Math.floor(seq / blockSize);
 
 /** Times are Unix milliseconds. */
-const schema = `
+const tables = `
 CREATE TABLE delivery (
   seq INTEGER PRIMARY KEY,
   at_ms INTEGER NOT NULL,
@@ -47,6 +52,18 @@ CREATE TABLE target (
 );
 ${outboxTable}`;
 
+const schema: Schema = {
+  version: 6,
+  sql: tables,
+  ownTable: 'delivery',
+  name: 'the store',
+  code: 'local-file',
+  hints: {
+    otherProgram: 'Move it away, or listen into another store with --name.',
+    otherVersion: 'Use the version that wrote it, or listen into another store with --name.',
+  },
+};
+
 const options = {
   pageBytes: 4096,
   cacheKib: 16_384,
@@ -63,8 +80,8 @@ export function openStore(folder: string): Db {
   const file = join(folder, storeFile);
   let db: Db | undefined;
   try {
-    db = openDatabase(file, { ...options, check: checkOwn });
-    makeTables(db);
+    db = openDatabase(file, { ...options, check: (found) => checkSchema(found, schema) });
+    makeTables(db, schema);
     return db;
   } catch (cause) {
     db?.close();
@@ -96,30 +113,6 @@ export function damaged(file: string, why: string, cause?: unknown): SotraError 
   return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
     hint: 'Move its folder away (sqlite3 inbox.db .recover saves what can be read), or listen into another store with --name.',
     cause,
-  });
-}
-
-function checkOwn(db: Db): void {
-  const { version, tables } = describeDatabase(db);
-  if (tables.length === 0 && version === 0) return;
-  if (version === 0 || !tables.includes('delivery'))
-    throw new SotraError('local-file', `${db.file} belongs to another program`, {
-      hint: 'Move it away, or listen into another store with --name.',
-    });
-  if (version !== schemaVersion)
-    throw new SotraError(
-      'local-file',
-      `the store ${db.file} was written by another version of sotra (${version}, not ${schemaVersion})`,
-      {
-        hint: 'Use the version that wrote it, or listen into another store with --name.',
-      },
-    );
-}
-
-function makeTables(db: Db): void {
-  if (describeDatabase(db).version === schemaVersion) return;
-  db.transaction(() => {
-    if (describeDatabase(db).version !== schemaVersion) db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
   });
 }
 
