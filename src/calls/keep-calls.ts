@@ -3,7 +3,7 @@ import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
 import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
-import type { Service } from '../lib/config/settings.ts';
+import type { Service } from '../lib/config/service.ts';
 import type { Io } from '../lib/io.ts';
 import { describeCall, type SeenCall } from './describe-call.ts';
 import type { CallFacts, CommandFacts, FailedCommand, LogEntry } from './entry.ts';

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../api/json.ts';
 import { safeText } from '../api/safe-text.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
-import type { Service } from '../lib/config/settings.ts';
+import type { Service } from '../lib/config/service.ts';
 import { makeFolder, readStateFile, writeStateFile } from '../lib/files/durable-file.ts';
 import { lazy } from '../lib/io.ts';
 import { findHistory, isHistoryOff } from './log.ts';

@@ -1,7 +1,7 @@
 import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataDirectory } from '../lib/config/config.ts';
-import { readEnv } from '../lib/config/settings.ts';
+import { readEnv } from '../lib/config/service.ts';
 import { tryLock } from '../lib/files/database.ts';
 import { makeFolder, writeStateFile } from '../lib/files/durable-file.ts';
 import type { Io } from '../lib/io.ts';

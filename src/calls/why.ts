@@ -3,7 +3,7 @@ import { safeText } from '../api/safe-text.ts';
 import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
-import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
+import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/service.ts';
 import { formatAge } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/view.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';

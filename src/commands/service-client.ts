@@ -16,7 +16,7 @@ import { hideKeyInAnswers, secretHider } from '../client/secrets.ts';
 import { type HttpRequest, type Transport, usualLimits } from '../client/transport.ts';
 import { isExplained, SotraError } from '../errors.ts';
 import { type Config, sandboxFile } from '../lib/config/config.ts';
-import { describeKey, keyMissing, type Service, servedSandboxUrl } from '../lib/config/settings.ts';
+import { describeKey, keyMissing, type Service, servedSandboxUrl } from '../lib/config/service.ts';
 import { type Io, lazy } from '../lib/io.ts';
 import type { GlobalOptions } from './options.ts';
 

@@ -3,7 +3,7 @@ import { choice, optional } from '../../api/kind.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import type { KeyStore, Service } from '../../lib/config/settings.ts';
+import type { KeyStore, Service } from '../../lib/config/service.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';

@@ -17,7 +17,7 @@ import {
   type Service,
   type StoredContext,
   type StoredSettings,
-} from '../../lib/config/settings.ts';
+} from '../../lib/config/service.ts';
 import { confirm, mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { checkName } from '../context/index.ts';

@@ -7,7 +7,7 @@ import { readLog, summarizeCall } from '../../calls/read-log.ts';
 import { hideSecrets, hideUrlSecrets, keyHider } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
-import { readEnv, type StoredContext } from '../../lib/config/settings.ts';
+import { readEnv, type StoredContext } from '../../lib/config/service.ts';
 import { readStateFile, replaceFile, requireFolder } from '../../lib/files/durable-file.ts';
 import { confirmReplace, showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';

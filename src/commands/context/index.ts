@@ -18,7 +18,7 @@ import {
   resolveService,
   type StoredContext,
   type StoredSettings,
-} from '../../lib/config/settings.ts';
+} from '../../lib/config/service.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
 import type { Result, View } from '../../lib/output/view.ts';

@@ -7,7 +7,7 @@ import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/config.ts';
-import { describeKey, readEnv, type Service } from '../../lib/config/settings.ts';
+import { describeKey, readEnv, type Service } from '../../lib/config/service.ts';
 import { platformRules } from '../../lib/io.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';

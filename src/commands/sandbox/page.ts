@@ -4,7 +4,7 @@ import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/config.ts';
-import { resolveService } from '../../lib/config/settings.ts';
+import { resolveService } from '../../lib/config/service.ts';
 import { createActivityApp } from '../../pages/activity-app.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';

@@ -4,7 +4,7 @@ import { writeFlags } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
-import { chosenContext, readEnv } from '../../lib/config/settings.ts';
+import { chosenContext, readEnv } from '../../lib/config/service.ts';
 import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';

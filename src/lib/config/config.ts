@@ -2,8 +2,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SotraError } from '../../errors.ts';
 import { type Io, type Lazy, lazy, platformRules } from '../io.ts';
-import { needsNoStore, readEnv, resolveService, type Service } from './settings.ts';
-import type { SettingsStore } from './store.ts';
+import { needsNoStore, readEnv, resolveService, type Service } from './service.ts';
+import type { SettingsStore } from './settings.ts';
 
 /** The settings, and the service that flags, environment and settings name. */
 export interface Config {
@@ -23,7 +23,7 @@ interface ConfigOptions {
 
 export function openConfig(io: Io, options: ConfigOptions): Config {
   const settings = lazy(async () => {
-    const { openSettings } = await import('./store.ts');
+    const { openSettings } = await import('./settings.ts');
     const stored = openSettings(configDirectory(io));
     if (!options.preview) return stored;
     return { ...stored, update: async (_, change) => change(stored.read()) } satisfies SettingsStore;

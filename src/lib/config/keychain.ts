@@ -4,7 +4,7 @@ import { command } from '../../client/shell.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { assetPath, isSingleFile } from '../files/asset.ts';
 import { childEnv, type Io, type System } from '../io.ts';
-import { readOrigin, type StoredContext } from './settings.ts';
+import { readOrigin, type StoredContext } from './service.ts';
 
 /** Of which context, for the origin of which address. */
 export interface KeychainAccount {
