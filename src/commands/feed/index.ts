@@ -16,7 +16,7 @@ import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { option } from '../params.ts';
 
-export function addFeed(feed: Command): void {
+export function setUp(feed: Command): void {
   addCards(feed, 'actor', endpoints.actor);
   addCards(feed, 'home', endpoints.home);
 }

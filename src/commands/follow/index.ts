@@ -18,7 +18,7 @@ const targets: View<FollowAnswer, Profile> = {
   columns: profileColumns,
 };
 
-export function addFollow(follow: Command): void {
+export function setUp(follow: Command): void {
   addEndpointCommand(follow, 'add', endpoints.add, {
     view: targets,
     prepare: (typed) => {

@@ -9,7 +9,7 @@ import type { BarChart, CellText, Column, View } from '../../lib/output/view.ts'
 import type { Command } from '../command.ts';
 import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
 
-export function addLeaderboard(leaderboard: Command): void {
+export function setUp(leaderboard: Command): void {
   addEndpointCommand(leaderboard, 'list', endpoints.list, {
     view: makeList({}),
     params: { chart: chartParam },

@@ -11,7 +11,7 @@ import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
 import { option } from '../params.ts';
 import { chooseView, priceParams, profilePositions } from '../position/view.ts';
 
-export function addProfile(profile: Command): void {
+export function setUp(profile: Command): void {
   addEndpointCommand(profile, 'get', endpoints.get, { view: get, params: { chart: chartParam } }).shares('showNsfw');
   addEndpointCommand(profile, 'positions', ofProfile, {
     view: profilePositions(),

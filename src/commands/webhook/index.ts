@@ -20,7 +20,7 @@ import {
 } from './params.ts';
 import { deleted, events, examined, replayed, shown, triggered, validated, verdict, list as view } from './view.ts';
 
-export function addWebhook(webhook: Command): void {
+export function setUp(webhook: Command): void {
   addRegister(webhook);
   addList(webhook);
   addAddAddresses(webhook);
