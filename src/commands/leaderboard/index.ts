@@ -1,6 +1,6 @@
+import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/answers.ts';
 import { chainTitles, leaderboardChains } from '../../api/chain.ts';
 import * as endpoints from '../../api/leaderboard.ts';
-import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';

@@ -1,8 +1,8 @@
+import type { Profile, ProfilePage } from '../../api/answers.ts';
 import { chainTitles, leaderboardChains } from '../../api/chain.ts';
 import { optional } from '../../api/kind.ts';
 import { ofProfile } from '../../api/position.ts';
 import * as endpoints from '../../api/profile.ts';
-import type { Profile, ProfilePage } from '../../api/profile-answers.ts';
 import { column, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
 import { counted, type Figure, formatCount, formatUsd } from '../../lib/output/format.ts';
 import type { Bar, Block, Column, View } from '../../lib/output/view.ts';

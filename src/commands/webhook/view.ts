@@ -1,4 +1,4 @@
-import type { Validation, Webhook } from '../../api/webhook-answers.ts';
+import type { Validation, Webhook } from '../../api/answers.ts';
 import type { Forward, Retry } from '../../lib/outbox.ts';
 import { column, listView, recordView } from '../../lib/output/columns.ts';
 import { formatAge, formatTime } from '../../lib/output/format.ts';

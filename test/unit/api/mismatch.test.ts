@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { knownText } from '../../../src/api/field-schemas.ts';
+import { knownText } from '../../../src/api/answers.ts';
 import { findMismatch } from '../../../src/api/mismatch.ts';
 
 const card = z.looseObject({ id: z.string(), tags: z.array(z.string()).min(1).max(2).optional() });
