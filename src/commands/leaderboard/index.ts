@@ -23,8 +23,9 @@ export function setUp(leaderboard: Command): void {
   addEndpointCommand(leaderboard, 'sections', endpoints.sections, { view: sections }).shares('showNsfw');
 }
 
-async function saveBoard(answer: unknown, context: Context): Promise<void> {
+async function saveBoard(answer: unknown, _: unknown, context: Context) {
   await (await import('../../calls/known-names.ts')).saveBoard(answer, context);
+  return {};
 }
 
 type Trader = LeaderboardAnswer['traders'][number];
