@@ -107,10 +107,7 @@ const columns: readonly Column<Profile>[] = [
   }),
   column.text('nsfw', 'NSFW', 'what is flagged as NSFW: image, text', flags, { extra: true }),
   column.text('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
-  column.text('pnl7dUsd', 'PnL 7d', 'realized PnL, 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
-  column.text('pnl30dUsd', 'PnL 30d', 'realized PnL, 30 days, in USD', ({ metadata }) => metadata.pnl30d, {
-    extra: true,
-  }),
+  ...pickColumns(profileColumns, (profile: Profile) => profile, { pnl7dUsd: {}, pnl30dUsd: { extra: true } }),
 ];
 
 function both(own: Figure, all: Figure): string {
