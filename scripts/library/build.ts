@@ -31,6 +31,8 @@ export async function buildLibrary(dir: string): Promise<void> {
       platform: 'browser',
       plugins: [table],
       treeshake: { manualPureFunctions: ['param', 'RegExp'] },
+      // tweetnacl looks for a generator of random numbers, which a seed does not need.
+      transform: { define: { 'typeof require': '"undefined"' } },
     });
     await library.write({
       dir: `${dir}/library`,

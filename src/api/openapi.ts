@@ -1,19 +1,21 @@
 import { z } from 'zod';
+import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
+import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
 import {
   actorSchema,
   cardSchema,
   commentSchema,
+  positionStatsSchema,
+  replySchema,
+  tradeSchema,
+} from './position-answers.ts';
+import {
   imagesSchema,
   pnlSchema,
-  positionStatsSchema,
   profileMetadataSchema,
   profileMetricsSchema,
   profileSchema,
-  replySchema,
-  tradeSchema,
-} from './answers.ts';
-import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
+} from './profile-answers.ts';
 
 type Json = Record<string, unknown>;
 

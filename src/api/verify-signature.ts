@@ -130,7 +130,7 @@ function attempt<T>(compute: () => T): T | undefined {
   }
 }
 
-/** Why a detached ed25519 signature is not good; `undefined` if it is. By noble: tweetnacl, for one, takes an s above the order. */
+/** Why a detached ed25519 signature is not good; `undefined` if it is. By noble, as tweetnacl takes an s above the order. */
 export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): string | undefined {
   if (signature.length !== 64) return `the signature has ${signature.length} bytes, not 64`;
   const s = BigInt(`0x${encodeHex(Uint8Array.from(signature.subarray(32)).reverse())}`);

@@ -32,12 +32,12 @@ async function makeEvmSigner(key: Uint8Array): Promise<Signer> {
 }
 
 async function makeSolanaSigner(seed: Uint8Array): Promise<Signer> {
-  const { ed25519 } = await import('@noble/curves/ed25519.js');
-  const key = Uint8Array.from(seed);
+  const { solanaKey } = await import('./solana-key.ts');
+  const { address, sign, wipe } = solanaKey(seed);
   return {
-    address: encodeBase58(ed25519.getPublicKey(key)),
-    sign: async (message) => encodeBase58(ed25519.sign(new TextEncoder().encode(message), key)),
-    wipe: () => void key.fill(0),
+    address,
+    sign: async (message) => encodeBase58(sign(new TextEncoder().encode(message))),
+    wipe,
   };
 }
 

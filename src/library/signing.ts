@@ -1,4 +1,3 @@
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { encodeBase58, encodeHex } from '../api/address.ts';
 import { findFamily } from '../api/chain.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../api/signed-text.ts';
 import { readSignatureBytes, type Verdict, verifySignature } from '../api/verify-signature.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { solanaKey } from '../keys/solana-key.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export { SotraError } from '../errors.ts';
@@ -106,8 +106,10 @@ async function signWith(
     if (!isSolana) throw usageError(`signer: a seed of ed25519 signs for solana, not for ${chain}`);
     if (!(signer.seed instanceof Uint8Array) || ![32, 64].includes(signer.seed.length))
       throw usageError('signer: seed must be 32 bytes, or the 64 of a keypair');
-    const seed = signer.seed.subarray(0, 32);
-    return { address: encodeBase58(ed25519.getPublicKey(seed)), signature: encodeBase58(ed25519.sign(bytes, seed)) };
+    const key = solanaKey(signer.seed.subarray(0, 32));
+    const signature = encodeBase58(key.sign(bytes));
+    key.wipe();
+    return { address: key.address, signature };
   }
   const { address } = signer;
   if ('signMessage' in signer) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyDemo } from '../support/demo.ts';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, run, temporaryFolder } from '../support/harness.ts';
 
 const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -114,8 +114,7 @@ test.each(deeds)(
     expect(piped.err).toMatch(
       /cannot ask whether to .*: stdin is not a terminal\nhint: Add --yes to do it without asking\.\n$/,
     );
-    const silenced = await run([...line, '--no-input'], { env, answers: [] });
-    expect([silenced.code, silenced.err]).toEqual([2, expect.stringContaining(': --no-input is set\n')]);
+    expect(await run([...line, '--no-input'], { env, answers: [] })).toEqual(failure(2, ': --no-input is set\n'));
     const refused = await run(line, { env, answers: ['n'] });
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(asked)]);
     expect(refused.err).toContain(': the answer was not yes\n');

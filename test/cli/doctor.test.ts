@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, run, stub, temporaryFolder } from '../support/harness.ts';
 
 const key = 'sk-very-secret-1';
 
@@ -75,11 +75,9 @@ test('keys and secrets of webhooks are hidden everywhere, as a name in the setti
 });
 
 test('a file in a folder that is not there is refused before anything is asked', async () => {
-  const { code, err } = await run('--sandbox bundle --out no-such-folder/ticket.json --yes');
-  expect([code, err]).toEqual([
-    3,
-    expect.stringContaining('--out no-such-folder/ticket.json: there is no folder no-such-folder'),
-  ]);
+  expect(await run('--sandbox bundle --out no-such-folder/ticket.json --yes')).toEqual(
+    failure(3, '--out no-such-folder/ticket.json: there is no folder no-such-folder'),
+  );
 });
 
 interface Check {
@@ -142,8 +140,7 @@ test('settings that others may read are a warning, damaged ones exit 3', async (
   expect(open.code).toBe(0);
   expect(open.of('settings')).toMatchObject({ state: 'warning', fix: `chmod 600 ${file}` });
   writeFileSync(file, '{');
-  const damaged = await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: folder } });
-  expect(damaged.code).toBe(3);
+  expect(await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: folder } })).toMatchObject({ code: 3 });
   expect(readFileSync(file, 'utf8')).toBe('{');
 });
 

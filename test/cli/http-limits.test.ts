@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, run, runJson, stub, temporaryFolder } from '../support/harness.ts';
 import { isProof, some } from '../support/size.ts';
 
 const board = '{"traders":[],"supply":123456789012345678901234567890.10,"id":9007199254740993}';
@@ -247,7 +247,7 @@ async function hoursOf(
     response.writeHead(status).end(JSON.stringify(body));
   });
   const { code, err } = await run(argv, { env: { ...env, ...service.env }, skipWaits: true });
-  const calls = JSON.parse((await run('history --limit 1000 --json', { env })).out).reverse();
+  const calls = (await runJson('history --limit 1000', { env })).reverse();
   const hours = calls.map(({ atMs }: { atMs: number }) => Math.round((atMs - calls[0].atMs) / 36_000) / 100);
   return { code, err, hours, requests: service.requests.length };
 }
@@ -262,10 +262,8 @@ test('chunks of an upload keep to the rate, even if waiting takes longer than --
 
 test('an invalid rate is refused', async () => {
   for (const rate of ['0/s', '5/d', '9000/s', '-1/s', 's/5']) {
-    const { code, err } = await run(`--sandbox leaderboard list --rate=${rate}`);
-    expect([code, err]).toEqual([
-      2,
-      expect.stringContaining(`--rate ${rate}: must be a rate such as 5/s, 300/m or 1000/h`),
-    ]);
+    expect(await run(`--sandbox leaderboard list --rate=${rate}`)).toEqual(
+      failure(2, `--rate ${rate}: must be a rate such as 5/s, 300/m or 1000/h`),
+    );
   }
 });

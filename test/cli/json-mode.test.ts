@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, type Outcome, type RunOptions, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, type Outcome, type RunOptions, run, stub, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
 
@@ -159,9 +159,7 @@ test.each([
   ['$x', '$x is not defined'],
 ])('a wrong filter %s is exit 2 before anything is sent', async (filter, message) => {
   const service = await answering(board);
-  const { code, out, err } = await run(['request', 'GET', '/v1/x', '--jq', filter], { env: service.env });
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain(message);
+  expect(await run(['request', 'GET', '/v1/x', '--jq', filter], { env: service.env })).toEqual(failure(2, message));
   expect(service.requests).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, run, stub } from '../support/harness.ts';
+import { answering, run, runJson, stub } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
 
 const address = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
@@ -35,8 +35,7 @@ test.each(['{"traders":{"a":1}}', '[]', '7', 'null', '"text"', '{}'])(
     const { code, out, err } = await run('leaderboard list', { env: service.env, tty: 80 });
     expect({ code, shown: JSON.parse(out) }).toEqual({ code: 0, shown: JSON.parse(body) });
     expect(err).toContain('warning: the answer does not have the shape of this table; shown as received');
-    const line = await run('leaderboard list --format ndjson', { env: service.env });
-    expect(line.out).toBe(`${body}\n`);
+    expect(await run('leaderboard list --format ndjson', { env: service.env })).toMatchObject({ out: `${body}\n` });
   },
 );
 
@@ -148,8 +147,7 @@ test('--strict refuses a value that the document does not list; without --strict
     ]);
     expect([argv, (await run(argv, { env })).code]).toEqual([argv, 0]);
   }
-  const good = await run(`--sandbox profile get ${address} --strict`);
-  expect([good.code, good.err]).toEqual([0, '']);
+  expect(await run(`--sandbox profile get ${address} --strict`)).toMatchObject({ code: 0, err: '' });
 });
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
@@ -231,7 +229,7 @@ test('a flagged trader is hidden on cards and in comments, handles included', as
   expect(got.out).toContain('(hidden: NSFW)');
   expect(got.out).not.toContain('rude');
   expect((await run(`${argv} --show-nsfw`, { env: profile.env, tty: 120 })).out).toContain('rude');
-  const card = JSON.parse((await run(`--sandbox feed actor ${rude} --limit 1 --json`)).out);
+  const card = await runJson(`--sandbox feed actor ${rude} --limit 1`);
   const [item] = card.items;
   const actor = { ...item.actor, name: 'rude words', profile: { ...flagged } };
   const feed = await answering({ ...card, items: [{ ...item, itemTitle: 'rude words', actor }] });

@@ -78,8 +78,7 @@ test.each([{}, { items: [] }, { items: null, pagination: null }, null])(
   'an answer %j is an empty list',
   async (body) => {
     const service = await answering(body ?? 'null');
-    const { out, code } = await run(`${feed} --all --json`, { env: service.env });
-    expect({ out, code }).toEqual({ out: '[]\n', code: 0 });
+    expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 0, out: '[]\n' });
   },
 );
 
@@ -247,8 +246,7 @@ test('one page of a longer list says on stderr that there is more, and how to ge
       pagination: { olderCursor: 'c-1', olderItemsURL: `${self.url}/a`, newerCursor: 'n-1' },
     }),
   ]);
-  const older = await run(feed, { env: service.env });
-  expect(older.err).toBe('Showing 2; more with --cursor c-1 or --all\n');
+  expect(await run(feed, { env: service.env })).toMatchObject({ err: 'Showing 2; more with --cursor c-1 or --all\n' });
   const newer = await run(`${feed} --newer-than x`, { env: service.env });
   expect(newer.err).toBe('Showing 2; more with --newer-than n-1 or --all\n');
   const whole = await paged([linked(cardsDown(2, 1), null)]);

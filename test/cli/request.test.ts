@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, runJson, stub, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
 
 test('any path is asked with the same key, and its JSON comes out as it came', async () => {
@@ -16,11 +16,10 @@ test('any path is asked with the same key, and its JSON comes out as it came', a
 
 test('a query with two pairs is sent as one parameter, with a warning that names it', async () => {
   const service = await answering({});
-  const { code, err } = await run('request GET /v1/x -q limit=1,a=2', { env: service.env });
-  expect(code).toBe(0);
-  expect(err).toBe(
-    'warning: --query limit=1,a=2 is one parameter, limit, with the value 1,a=2. Several: -q a=1 -q b=2.\n',
-  );
+  expect(await run('request GET /v1/x -q limit=1,a=2', { env: service.env })).toMatchObject({
+    code: 0,
+    err: 'warning: --query limit=1,a=2 is one parameter, limit, with the value 1,a=2. Several: -q a=1 -q b=2.\n',
+  });
   expect(service.requests).toMatchObject([{ url: '/v1/x?limit=1%2Ca%3D2' }]);
 });
 
@@ -87,7 +86,7 @@ test('--paginate follows links both ways, and never to another origin', async ()
 
 test('--paginate walks cursors, links and numbered pages of the real endpoints to the same items as --all', async () => {
   const { envA: env } = await serveSandbox();
-  const list = async (argv: string) => JSON.parse((await run(`${argv} --json`, { env })).out);
+  const list = async (argv: string) => runJson(`${argv}`, { env });
   const [address] = (await list('leaderboard list --limit 1')).traders[0].profile.addresses;
   for (const [path, limit, argv] of [
     [`/v1/addresses/${address}/followers?`, 2, `profile followers ${address}`],

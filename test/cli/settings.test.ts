@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, run, runJson, temporaryFolder } from '../support/harness.ts';
 
 function settings(content?: unknown): { env: Record<string, string>; read: () => unknown; file: string } {
   const folder = temporaryFolder();
@@ -31,13 +31,11 @@ test('a second context does not become the current one by itself; context use se
   const { env } = settings();
   await run('context set one --base-url https://one.example.com', { env });
   await run('context set two --base-url https://two.example.com', { env });
-  expect(JSON.parse((await run('context show --json', { env })).out).name).toBe('one');
+  expect((await runJson('context show', { env })).name).toBe('one');
   expect((await run('context use two', { env })).code).toBe(0);
-  expect(JSON.parse((await run('context show --json', { env })).out).name).toBe('two');
+  expect((await runJson('context show', { env })).name).toBe('two');
   expect((await run('context use null', { env })).code).toBe(0);
-  const none = await run('leaderboard list', { env });
-  expect(none).toMatchObject({ code: 2, out: '' });
-  expect(none.err).toContain('no service is configured');
+  expect(await run('leaderboard list', { env })).toEqual(failure(2, 'no service is configured'));
 });
 
 test('context set changes the given values, null removes one, the rest stays', async () => {
@@ -61,8 +59,7 @@ test('context set changes the given values, null removes one, the rest stays', a
 
 test('a preset fills in what no flag names', async () => {
   const { env } = settings();
-  const { out } = await run('context set own --preset clicker --base-url https://a.example.com --json', { env });
-  expect(JSON.parse(out)).toMatchObject({
+  expect(await runJson('context set own --preset clicker --base-url https://a.example.com', { env })).toMatchObject({
     baseUrl: 'https://a.example.com',
     serviceName: 'Clicker',
     layout: 'blank-line',
@@ -78,7 +75,7 @@ test('context list names the presets and the stored contexts, without a key', as
     expect(out).toContain('9876');
     expect(out + err).not.toContain('very-secret');
   }
-  const listed = JSON.parse((await run('context list --json', { env })).out);
+  const listed = await runJson('context list', { env });
   expect(listed.contexts.map(({ name }: { name: string }) => name)).toEqual(['sandbox', 'clicker', 'live']);
 });
 
@@ -134,7 +131,7 @@ test('SOTRA_CONTEXT goes before the current context, and context use says so', a
     contexts: { a: { baseUrl: 'https://a.b' }, b: { baseUrl: 'https://b.c' } },
   });
   const withEnv = { ...env, SOTRA_CONTEXT: 'b' };
-  expect(JSON.parse((await run('context show --json', { env: withEnv })).out).name).toBe('b');
+  expect((await runJson('context show', { env: withEnv })).name).toBe('b');
   const { err } = await run('context use a', { env: withEnv });
   expect(err).toContain('warning: SOTRA_CONTEXT=b is set and overrides it');
 });
@@ -143,7 +140,7 @@ test('context show prints the values in use, and where each comes from', async (
   const contexts = { a: { baseUrl: 'https://a.example.com', apiKey: 'key-of-a-1234', serviceName: 'A' } };
   const { env } = settings({ current: 'a', contexts });
   const show = async (argv: string, more: Record<string, string> = {}) =>
-    JSON.parse((await run(`context show ${argv} --json`, { env: { ...env, ...more } })).out);
+    runJson(`context show ${argv}`, { env: { ...env, ...more } });
   expect(await show('')).toMatchObject({
     name: 'a',
     baseUrl: 'https://a.example.com',
@@ -218,9 +215,7 @@ test('aliases are listed, replaced and removed', async () => {
   expect((await run('alias set @me ext:43 --yes --json', { env })).out).toContain('"identifier": "ext:43"');
   expect((await run('alias remove @me --yes', { env })).code).toBe(0);
   expect((await run('alias list', { env })).out).toBe(`@whale\t${wallet}\n`);
-  const gone = await run('alias remove @wale', { env });
-  expect(gone.code).toBe(2);
-  expect(gone.err).toContain('Did you mean @whale?');
+  expect(await run('alias remove @wale', { env })).toEqual(failure(2, 'Did you mean @whale?'));
 });
 
 test.each([
@@ -228,7 +223,5 @@ test.each([
   ['alias set @a/b ext:1', '<name> @a/b: must be a name such as @whale'],
   [`alias set @ ${wallet}`, '<name> @: must be a name such as @whale'],
 ])('refused: %s', async (argv, message) => {
-  const { code, err } = await run(argv);
-  expect(code).toBe(2);
-  expect(err).toContain(message);
+  expect(await run(argv)).toEqual(failure(2, message));
 });

@@ -4,7 +4,16 @@ import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { expect, test } from 'vitest';
-import { openPort, type RunOptions, run, type Script, stub, temporaryFolder } from '../support/harness.ts';
+import {
+  failure,
+  openPort,
+  type RunOptions,
+  run,
+  runJson,
+  type Script,
+  stub,
+  temporaryFolder,
+} from '../support/harness.ts';
 
 const trader = '0x8c77b2f3a4d5e6f708192a3b4c5d6e7f80910203';
 
@@ -444,7 +453,7 @@ test('why names parameters without effect with the name that was meant, and fiel
   const trade = { profile: null, pnl: { total: '12', perChain: {} }, hasComments: true };
   const server = await stub(answer(200, { traders: [trade, trade] }));
   await run(board, { env: { ...env, ...server.env } });
-  const why = JSON.parse((await run('why 1 --json', { env })).out);
+  const why = await runJson('why 1', { env });
   expect(why.differences).toContainEqual({
     at: 'traders[].pnl.total',
     expected: 'number',
@@ -481,9 +490,9 @@ test('why begins with the age of the failure, and does not count a failed why', 
 
 test('why ends with 5 and a message if nothing failed or the log is off', async () => {
   const nothing = await failing('--sandbox leaderboard list --limit 1');
-  expect(nothing.why).toMatchObject({ code: 5, err: expect.stringContaining('no call in the history failed') });
+  expect(nothing.why).toEqual(failure(5, 'no call in the history failed'));
   const off = await failing('--sandbox profile get 00000000-0000-4000-8000-000000000000', { SOTRA_HISTORY: '0' });
-  expect(off.why).toMatchObject({ code: 5, err: expect.stringContaining('SOTRA_HISTORY=0') });
+  expect(off.why).toEqual(failure(5, 'SOTRA_HISTORY=0'));
 });
 
 test('the suggested line raises the flags that were given', async () => {

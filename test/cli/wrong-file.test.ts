@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../../src/api/address.ts';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, run, runJson, temporaryFolder } from '../support/harness.ts';
 import {
   apiKey,
   evmKey,
@@ -194,8 +194,8 @@ test('sandbox import: --rejects that names the database is refused', async () =>
   const file = join(folder, 'input');
   writeFileSync(file, `time,chain,trader,token,side,amount,usd\n${row}`);
   await run('sandbox reset', { env });
-  const before = JSON.parse((await run('sandbox status --json', { env })).out);
-  const { code, err } = await run(`sandbox import ${file} --rejects ${folder}/sandbox.db`, { env });
-  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('which would be emptied') });
-  expect(JSON.parse((await run('sandbox status --json', { env })).out).trades).toBe(before.trades);
+  const before = await runJson('sandbox status', { env });
+  const refused = await run(`sandbox import ${file} --rejects ${folder}/sandbox.db`, { env });
+  expect(refused).toEqual(failure(2, 'which would be emptied'));
+  expect((await runJson('sandbox status', { env })).trades).toBe(before.trades);
 });

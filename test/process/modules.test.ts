@@ -124,7 +124,7 @@ test('signing loads one library that signs, and nothing that sends', async () =>
     `comment sign --chain base --tx ${tx} --token ${token} --text gm --service-name Example --key-file ${file}`,
   );
   expect(packages).toContain('viem');
-  for (const heavy of ['undici', 'hono', 'libsql', 'conf', 'ora', 'chalk', 'jq-wasm'])
+  for (const heavy of ['undici', 'tweetnacl', 'hono', 'libsql', 'conf', 'ora', 'chalk', 'jq-wasm'])
     expect(packages).not.toContain(heavy);
   expect(own).not.toContain('sandbox');
 });
@@ -136,6 +136,7 @@ test.each(some(['leaderboard list --json', 'profile get 0xA4E221aa5A7Ba51B5d5C7D
     expect(packages).toContain('libsql');
     for (const other of ['undici', 'hono', '@hono/node-server', 'conf', 'ora', 'chalk'])
       expect(packages).not.toContain(other);
-    for (const cryptography of ['viem', '@noble/curves', '@noble/hashes']) expect(packages).not.toContain(cryptography);
+    for (const cryptography of ['viem', 'tweetnacl', '@noble/curves', '@noble/hashes'])
+      expect(packages).not.toContain(cryptography);
   },
 );

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { terminalText } from '../../src/api/safe-text.ts';
 import { run as runProgram } from '../../src/cli.ts';
 import type { Transport } from '../../src/client/transport.ts';
@@ -128,6 +128,24 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   };
   const code = await runProgram(words, io);
   return { ...printed, code };
+}
+
+/** What a command line prints with --json. */
+export async function runJson(argv: string | readonly string[], options: RunOptions = {}) {
+  const { out, err } = await run(typeof argv === 'string' ? `${argv} --json` : [...argv, '--json'], options);
+  if (out === '') throw new Error(`${argv} printed nothing: ${err}`);
+  return JSON.parse(out);
+}
+
+/** To compare an outcome with: a command that ends with this code, prints no result, and says this on stderr. */
+export const failure = (code: number, says: string) => ({ code, out: '', err: expect.stringContaining(says) });
+
+/** A user with folders of its own, for several command lines: `env`, the file of the settings, and what it holds. */
+export function newUser(settings?: object) {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
+  if (settings !== undefined) writeFileSync(file, JSON.stringify(settings));
+  return { env, file, readSettings: () => JSON.parse(readFileSync(file, 'utf8')) };
 }
 
 /** A command that serves until it is stopped, in this process, and what its ready file holds: nothing if it ended before; `shown` is what it printed on stderr so far. */

@@ -25,9 +25,16 @@ import { checkName } from '../context/index.ts';
 /** A cheap request that shows whether a service answers and accepts the key. */
 export const checkRequest = { method: 'GET', path: '/v2/leaderboard?limit=1' };
 
-export type AuthStatus = ReturnType<typeof describeStatus> & { valid?: boolean };
+export interface AuthStatus {
+  context: string | null;
+  baseUrl: string;
+  keySource: Service['keySource'];
+  keySuffix: string | null;
+  store: KeyStore | null;
+  valid?: boolean;
+}
 
-export function describeStatus({ context, baseUrl, keySource, keySuffix, keyStore }: Service) {
+export function describeStatus({ context, baseUrl, keySource, keySuffix, keyStore }: Service): AuthStatus {
   return { context: context ?? null, baseUrl, keySource, keySuffix, store: keyStore };
 }
 

@@ -31,12 +31,20 @@ export async function writeBundle(out: string | undefined, context: Context): Pr
   return { kind: 'answer', answer: summarize(parseJson(text) as Contents, text, file) };
 }
 
+/** What the command prints. */
+export interface BundleSummary {
+  sotra: string;
+  settings: string;
+  doctor: string;
+  failedCalls: number;
+  last: string | null;
+  bytes: number;
+  file: string;
+}
+
 type Contents = Awaited<ReturnType<typeof collect>>;
 
-/** What the command prints. */
-export type BundleSummary = ReturnType<typeof summarize>;
-
-function summarize(contents: Contents, text: string, file: string) {
+function summarize(contents: Contents, text: string, file: string): BundleSummary {
   const { sotra, node, platform, settings, doctor, failedCalls } = contents;
   const problems = doctor.checks.flatMap(({ check, state }) =>
     state === 'problem' || state === 'warning' ? [check] : [],

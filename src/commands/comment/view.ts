@@ -1,5 +1,6 @@
-import type { Comment, CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/answers.ts';
+import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/comment-answers.ts';
 import { readHeld } from '../../api/holding.ts';
+import type { Comment } from '../../api/position-answers.ts';
 import { showUnseen } from '../../api/safe-text.ts';
 import type { TextFields, TextForm } from '../../api/signed-text.ts';
 import type { Verdict } from '../../api/verify-signature.ts';

@@ -1,11 +1,11 @@
-import type { Validation, Webhook } from '../../api/answers.ts';
+import type { Validation, Webhook } from '../../api/webhook-answers.ts';
 import type { Forward, Retry } from '../../lib/outbox.ts';
-import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
+import { column, listView, recordView } from '../../lib/output/columns.ts';
 import { formatAge, formatTime } from '../../lib/output/format.ts';
 import type { View } from '../../lib/output/view.ts';
 import { destination, uid } from '../../upload/view.ts';
 import { describeEvent } from '../../webhooks/events.ts';
-import { type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
+import { type EventStatus, type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
 import type { DeliveryVerdict } from '../../webhooks/verify.ts';
 
 export const list = listView<Webhook>(
@@ -102,7 +102,17 @@ function showVerdict({ verdict }: ExamRow) {
     : ({ text: verdict, tone: verdict === 'pass' ? 'gain' : verdict === 'fail' ? 'loss' : 'strong' } as const);
 }
 
-export type EventRow = ReturnType<typeof makeEventRow>;
+export interface EventRow {
+  eventId: string;
+  eventType: string;
+  /** Unix seconds. */
+  receivedAt: number;
+  webhook: string;
+  path: string;
+  about: string;
+  status: EventStatus | null;
+  event: Record<string, unknown>;
+}
 
 /** On a narrow terminal its start, which the commands accept. */
 const showId = ({ eventId }: { eventId: string }) => ({
@@ -126,7 +136,13 @@ export const events = listView<EventRow>(
   },
 );
 
-export type ReplayRow = Pick<SentEvent, 'eventId' | 'eventType' | 'status' | 'error'> & { taken: boolean };
+export interface ReplayRow {
+  eventId: string;
+  eventType: string;
+  taken: boolean;
+  status: number | null;
+  error: string | null;
+}
 
 /** Events that were sent once more, oldest first. */
 export const replayed = listView<ReplayRow>(
@@ -157,14 +173,12 @@ export interface ShownEvent extends Omit<EventRow, 'event'> {
 
 export const shown = recordView<ShownEvent>(
   [
-    ...pickColumns(events.columns, (event: ShownEvent) => event, {
-      eventId: { help: 'what webhook replay takes' },
-      eventType: {},
-      receivedAt: {},
-      about: {},
-      webhook: { extra: false },
-      status: {},
-    }),
+    column.text('eventId', 'Event id', 'what webhook replay takes'),
+    column.text('eventType', 'Event', 'kind of the event'),
+    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
+    column.text('about', 'What happened', 'what happened: trader, action, token'),
+    column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret'),
+    column.text('status', 'Status', 'forwarded, waiting or failed'),
     column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {
       const { valid, reason, secret, signedAt } = verification;
       const when = signedAt === null ? '' : `, signed at ${formatTime(signedAt)}`;
@@ -212,7 +226,7 @@ const headerColumns = (headers: Headers) =>
   headers.map(({ name, value }) => column.text<Headers>(name, name, 'its value', () => value));
 
 /** As `webhook events` prints it. */
-export function makeEventRow({ eventId, eventType, event, delivery, status }: StoredEvent) {
+export function makeEventRow({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
   const about = describeEvent({ eventId, eventType, event });
   const { webhook, atMs } = delivery;
   const receivedAt = Math.floor(atMs / 1000);

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chains } from '../../../src/api/chain.ts';
-import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
+import { newUser, type RunOptions, run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, swaps } from '../../support/traders.ts';
 
 const chain = ['--chain', 'base'];
@@ -27,34 +27,18 @@ function fileOf(content: string | Uint8Array): string {
   return file;
 }
 
-const refusals: readonly [words: readonly string[], error: string, hint: string | undefined][] = [
-  [[...tx, ...token, ...text, ...name], '--chain is required: chain of the swap', help],
-  [
-    [...chain, ...token, ...text, ...name],
-    '--tx is required: transaction hash of the swap, or an order id on hyperliquid',
-    help,
-  ],
-  [[...chain, ...tx, ...text, ...name], '--token is required: token that was swapped', help],
-  [[...chain, ...tx, ...token, ...name], '--text (or --text-file) is required: the comment', help],
-  [
-    [...chain, '--tx', '12', ...token, ...text, ...name],
-    '--tx 12: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
-    undefined,
-  ],
-  [
-    [...chain, ...tx, '--token', '0x12', ...text, ...name],
-    '--token 0x12: a token on base is 0x and 40 hex digits',
-    undefined,
-  ],
-  [
-    [...chain, ...tx, ...token, ...text, '--service-name', 'Exam\tple'],
-    '--service-name Exam<U+0009>ple: must be one line without spaces around it',
-    undefined,
-  ],
-];
+test.each([
+  [[...tx, ...token, ...text], '--chain is required: chain of the swap'],
+  [[...chain, ...token, ...text], '--tx is required: transaction hash of the swap, or an order id on hyperliquid'],
+  [[...chain, ...tx, ...text], '--token is required: token that was swapped'],
+  [[...chain, ...tx, ...token], '--text (or --text-file) is required: the comment'],
+])('comment sign with %j alone is refused: %s', async (words, error) => {
+  expect(await preview([...words, ...name])).toEqual({ out: '', code: 2, error, hint: help });
+});
 
-test.each(refusals)('comment sign %j: %s', async (words, error, hint) => {
-  expect(await preview(words)).toEqual({ out: '', code: 2, error, hint });
+test('the name of a service is one line', async () => {
+  const { error } = await preview([...chain, ...tx, ...token, ...text, '--service-name', 'Exam\tple']);
+  expect(error).toBe('--service-name Exam<U+0009>ple: must be one line without spaces around it');
 });
 
 const asJson = async (words: readonly string[], options?: RunOptions) =>
@@ -80,60 +64,36 @@ const comment = [...chain, ...tx, ...token, ...text];
 const way = 'Give it with --service-name <name>, or store it: sotra context set <name> --service-name <name>.';
 
 test('a service without a name is described as a context, or as none', async () => {
-  const env = { SOTRA_CONFIG_DIR: temporaryFolder() };
+  const { env } = newUser();
   await run('context set partner --base-url https://a.example.com', { env });
-  const none = 'it is the first word of the signed text';
-  expect(await preview([...comment, '--context', 'partner'], { env })).toMatchObject({
-    code: 2,
-    error: `the service name is not known (context partner has none): ${none}`,
-    hint: way,
-  });
-  expect(await preview(comment, { env: { SOTRA_BASE_URL: 'https://a.example.com' } })).toMatchObject({
-    code: 2,
-    error: `the service name is not known (no context is in use): ${none}`,
-    hint: way,
-  });
-  const { out } = await preview([...comment, '--context', 'partner', '--service-name', 'Example'], { env });
-  expect(out).toContain('  1  Example Swap Comment:\n  2  Chain: base\n');
+  const ofPartner = (...words: string[]) => preview([...comment, '--context', 'partner', ...words], { env });
+  const none = (why: string) => `the service name is not known (${why}): it is the first word of the signed text`;
+  expect(await ofPartner()).toMatchObject({ code: 2, error: none('context partner has none'), hint: way });
+  const unnamed = await preview(comment, { env: { SOTRA_BASE_URL: 'https://a.example.com' } });
+  expect(unnamed).toMatchObject({ code: 2, error: none('no context is in use'), hint: way });
+  const given = await ofPartner('--service-name', 'Example');
+  expect(given.out).toContain('  1  Example Swap Comment:\n  2  Chain: base\n');
   await run('context set partner --service-name Stored --layout blank-line', { env });
-  expect((await preview([...comment, '--context', 'partner'], { env })).out).toContain(
-    '  1  Stored Swap Comment:\n  2  (empty line)\n',
-  );
-  expect((await preview([...comment, '--context', 'partner', '--layout', 'five-line'], { env })).out).toContain(
-    '  1  Stored Swap Comment:\n  2  Chain: base\n',
-  );
+  expect((await ofPartner()).out).toContain('  1  Stored Swap Comment:\n  2  (empty line)\n');
+  const five = await ofPartner('--layout', 'five-line');
+  expect(five.out).toContain('  1  Stored Swap Comment:\n  2  Chain: base\n');
 });
 
-const signedFiles: readonly [content: string, problem: string][] = [
+test.each([
   ['', 'is not a JSON object'],
   ['{}', 'message is missing'],
-];
-
-test.each(signedFiles)('a signed file that holds %j is refused: it %s', async (content, problem) => {
+])('a signed file that holds %j is refused: it %s', async (content, problem) => {
   const file = fileOf(content);
-  const hint = 'Write it with sotra comment sign --out <file>. To post many: --file ';
-  expect(await said(['comment', 'verify', '--signed', file])).toEqual({
-    out: '',
-    code: 2,
-    error: `${file}: ${problem}`,
-    hint: `${hint}${file}.`,
-  });
+  const hint = `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`;
+  const verified = await said(['comment', 'verify', '--signed', file]);
+  expect(verified).toEqual({ out: '', code: 2, error: `${file}: ${problem}`, hint });
   const inStdin = await said(['comment', 'verify', '--signed', '-'], { stdin: content });
   expect(inStdin).toMatchObject({ code: 2, error: `stdin: ${problem}` });
 });
 
 test('a signed file is read even if an editor put a byte order mark in front', async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'signed.json');
-  const signing = ['comment', 'sign', ...comment, ...name, '--key-env', 'TRADER', '--out', file];
-  expect((await run(signing, { env: { TRADER: evmTrader.key } })).code).toBe(0);
-  const marked = fileOf(`\uFEFF${readFileSync(file, 'utf8')}`);
-  for (const each of [file, marked])
-    expect(JSON.parse((await said(['comment', 'verify', '--signed', each, '--json'])).out)).toEqual({
-      valid: true,
-      signerAddress: evmTrader.address,
-      recoveredAddress: evmTrader.address,
-    });
+  const marked = fileOf(`\uFEFF${JSON.stringify(await signedLine())}`);
+  expect(await runJson(['comment', 'verify', '--signed', marked])).toMatchObject({ valid: true });
 });
 
 const line = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
@@ -144,18 +104,14 @@ const linesOf = (lines: readonly unknown[]) =>
 const previews = (lines: readonly unknown[], words: readonly string[] = []) =>
   said(['comment', 'sign', '--file', '-', ...name, '--dry-run', ...words], { stdin: linesOf(lines) });
 const signedLine = async (words: readonly string[] = []) => {
-  const signing = ['comment', 'sign', ...comment, ...name, '--key-env', 'TRADER', '--format', 'json', ...words];
-  return JSON.parse((await run(signing, { env: { TRADER: evmTrader.key } })).out);
+  const signing = ['comment', 'sign', ...comment, ...name, '--key-env', 'TRADER', ...words];
+  return runJson(signing, { env: { TRADER: evmTrader.key } });
 };
 
 test('the comments of a file are read in its order, signed ones too', async () => {
-  const { out, code } = await previews([second, await signedLine(), ''], ['--format', 'ndjson']);
-  expect(code).toBe(0);
+  const { out } = await previews([second, await signedLine(), ''], ['--format', 'ndjson']);
   const read = out.trimEnd().split('\n');
-  expect(read.map((each) => JSON.parse(each))).toMatchObject([
-    { transactionHash: swaps.second, commentText: 'gm' },
-    { transactionHash: swaps.good, commentText: 'gm' },
-  ]);
+  expect(read.map((each) => JSON.parse(each).transactionHash)).toEqual([swaps.second, swaps.good]);
 });
 
 const lineHint = 'Nothing was signed or sent. Each line is {"chain","transactionHash","tokenAddress","commentText"}.';
@@ -200,11 +156,11 @@ test('a signed line must be good', async () => {
 
 test('a file without comments, and one that no single key can sign, are refused', async () => {
   expect(await previews(['', ''])).toMatchObject({ code: 2, error: 'stdin holds no comments' });
-  const file = fileOf('\n');
-  const from = ['comment', 'sign', '--file', file, ...name, '--dry-run'];
-  expect(await said(from)).toMatchObject({ code: 2, error: `${file} holds no comments` });
-  writeFileSync(file, 'x');
-  expect(await said(from)).toMatchObject({ code: 2, error: `${file}: line 1: is not a JSON object` });
+  for (const [file, problem] of [
+    [fileOf('\n'), ' holds no comments'],
+    [fileOf('x'), ': line 1: is not a JSON object'],
+  ])
+    expect((await preview(['--file', String(file), ...name])).error).toBe(`${file}${problem}`);
   expect(await previews([line, second, onSolana])).toEqual({
     out: '',
     code: 2,

@@ -1,7 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, runJson } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -12,34 +10,27 @@ const swap = (tx: string, more: Record<string, string> = {}) => {
 
 test('a signed comment is posted, and is found by its transaction, by both partners', async () => {
   const { env, keys } = await tradersWorld();
-  const words = [
-    '--sandbox',
-    'comment',
-    'post',
-    ...swap(swaps.good, { text: 'первый 🌊\nпост' }),
-    '--key-file',
-    keys.evm,
-  ];
-  const posted = await run([...words, '--json'], { env });
-  expect([posted.code, posted.err]).toEqual([0, '']);
-  expect(JSON.parse(posted.out)).toEqual({
+  const text = 'первый 🌊\nпост';
+  const words = ['--sandbox', 'comment', 'post', ...swap(swaps.good, { text }), '--key-file', keys.evm];
+  const posted = await runJson(words, { env });
+  expect(posted).toEqual({
     uid: expect.stringMatching(uuid),
     transactionHash: swaps.good,
     chain: 'base',
     tokenAddress: degen,
-    commentText: 'первый 🌊\nпост',
+    commentText: text,
     timestamp: expect.any(Number),
     isAppUserComment: true,
     metrics: { copyCount: 0, copyVolume: '0.00', likeCount: 0, isLikedByUser: false },
     signerAddress: evmTrader.address.toLowerCase(),
     replies: [],
   });
-  const { uid } = JSON.parse(posted.out);
-  const list = ['--sandbox', 'comment', 'list', swaps.good, swaps.second, '--chain', 'base', '--json'];
-  const found = JSON.parse((await run(list, { env })).out);
-  expect(found[swaps.good].comments).toMatchObject([{ uid, isAppUserComment: true, commentText: 'первый 🌊\nпост' }]);
+  const { uid } = posted;
+  const list = ['--sandbox', 'comment', 'list', swaps.good, swaps.second, '--chain', 'base'];
+  const found = await runJson(list, { env });
+  expect(found[swaps.good].comments).toMatchObject([{ uid, isAppUserComment: true, commentText: text }]);
   expect(found[swaps.second]).toEqual({ comments: [], insights: [] });
-  const other = JSON.parse((await run(list, { env: { ...env, SOTRA_API_KEY: 'sandbox-key-b' } })).out);
+  const other = await runJson(list, { env: { ...env, SOTRA_API_KEY: 'sandbox-key-b' } });
   expect(other[swaps.good].comments).toMatchObject([{ uid, isAppUserComment: false }]);
   const onToken = await run(['--sandbox', 'token', 'comments', 'base', degen, '--json'], { env });
   expect(onToken.out).toContain(uid);
@@ -48,13 +39,11 @@ test('a signed comment is posted, and is found by its transaction, by both partn
 test('a Solana comment and one on a perp order are accepted', async () => {
   const { env, keys } = await tradersWorld();
   const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
-  const onSolana = await run(['--sandbox', 'comment', 'post', ...solana, '--key-file', keys.solana, '--json'], { env });
-  expect([onSolana.code, onSolana.err]).toEqual([0, '']);
-  expect(JSON.parse(onSolana.out)).toMatchObject({ signerAddress: solanaTrader.address, chain: 'solana' });
+  const onSolana = await runJson(['--sandbox', 'comment', 'post', ...solana, '--key-file', keys.solana], { env });
+  expect(onSolana).toMatchObject({ signerAddress: solanaTrader.address, chain: 'solana' });
   const perp = swap(swaps.order, { chain: 'hyperliquid', token: 'ETH' });
-  const onPerp = await run(['--sandbox', 'comment', 'post', ...perp, '--key-file', keys.evm, '--json'], { env });
-  expect([onPerp.code, onPerp.err]).toEqual([0, '']);
-  expect(JSON.parse(onPerp.out)).toMatchObject({ transactionHash: '52012345678', tokenAddress: 'ETH' });
+  const onPerp = await runJson(['--sandbox', 'comment', 'post', ...perp, '--key-file', keys.evm], { env });
+  expect(onPerp).toMatchObject({ transactionHash: '52012345678', tokenAddress: 'ETH' });
 });
 
 test('each broken rule is refused by name, and nothing is stored', async () => {
@@ -91,21 +80,17 @@ test('each broken rule is refused by name, and nothing is stored', async () => {
 
 test('likes show for a viewer who is among them; copies show as an insight', async () => {
   const hash = '0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0';
-  const list = (viewer: string) =>
-    run(['--sandbox', 'comment', 'list', hash, '--chain', 'base', '--viewer-addresses', viewer, '--json']);
-  const fan = JSON.parse((await list('0x8221d32f9028096af37d8c6011bc2e7526ca5aee')).out)[hash];
+  const listFor = async (viewer: string) =>
+    (await runJson(`--sandbox comment list ${hash} --chain base --viewer-addresses ${viewer}`))[hash];
+  const fan = await listFor('0x8221d32f9028096af37d8c6011bc2e7526ca5aee');
   expect(fan.comments[0].metrics).toMatchObject({ likeCount: 18, isLikedByUser: true, copyCount: 5 });
   expect(fan.insights).toEqual([{ text: 'Copied 5 times' }]);
-  const other = JSON.parse((await list('0x3a7a40cebb20bcb399e97a38213b4c29fbef4ea2')).out)[hash];
+  const other = await listFor('0x3a7a40cebb20bcb399e97a38213b4c29fbef4ea2');
   expect(other.comments[0].metrics).toMatchObject({ likeCount: 18, isLikedByUser: false });
 });
 
-const world = () => ({ SOTRA_DATA_DIR: temporaryFolder() });
-
 test('comments on a token come newest first, each with its trade and the position behind it', async () => {
-  const env = world();
-  const { out } = await run(`--sandbox token comments base ${degen} --json`, { env });
-  const items = JSON.parse(out);
+  const items = await runJson(`--sandbox token comments base ${degen}`);
   const times = items.map((item: { timestamp: number }) => item.timestamp);
   expect(times).toEqual([...times].sort((a, b) => b - a));
   expect(items[0]).toMatchObject({
@@ -122,16 +107,13 @@ test('comments on a token come newest first, each with its trade and the positio
 });
 
 test('a limit cuts the list and says so, and an address in capitals is the same token', async () => {
-  const env = world();
-  const { out, err } = await run(`--sandbox token comments base ${degen.toUpperCase().replace('X', 'x')} --limit 2`, {
-    env,
-  });
+  const { out, err } = await run(`--sandbox token comments base ${degen.toUpperCase().replace('X', 'x')} --limit 2`);
   expect(out.trimEnd().split('\n')).toHaveLength(2);
   expect(err).toBe('Showing 2; more with --limit\n');
 });
 
 test('a token nobody has commented on is an empty list', async () => {
-  const none = await run('--sandbox token comments base 0x0000000000000000000000000000000000000001', { env: world() });
+  const none = await run('--sandbox token comments base 0x0000000000000000000000000000000000000001');
   expect(none).toMatchObject({ code: 0, out: '', err: 'Nobody has commented on this token.\n' });
 });
 
@@ -139,24 +121,17 @@ const uid = '3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11';
 const copier = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 
 test('an intent followed by a buy within the hour is a copy: count and volume go up, once', async () => {
-  const { env, folder, keys } = await tradersWorld();
-  const fields = ['--chain', 'base', '--token', degen, '--tx', swaps.good];
-  const post = ['--sandbox', 'comment', 'post', ...fields, '--text', 'gm', '--key-file', keys.evm, '--json'];
-  const comment = JSON.parse((await run(post, { env })).out);
+  const { env, keys } = await tradersWorld();
+  const post = ['--sandbox', 'comment', 'post', ...swap(swaps.good), '--key-file', keys.evm];
+  const { uid } = await runJson(post, { env });
   const wallets = `${copier},0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252,${evmTrader.address}`;
-  const copy = ['--sandbox', 'comment', 'copy', comment.uid, '--token', degen, '--actor-addresses', wallets, '--json'];
-  const intents = JSON.parse((await run(copy, { env })).out).intentIds;
-  expect(intents).toHaveLength(2);
-  const buy = (tx: string, usd: number) => {
-    const time = '2026-11-20T12:00:00Z';
-    return { time, chain: 'base', trader: copier, token: degen, side: 'buy', amount: 10, usd, tx };
-  };
-  const file = join(folder, 'copies.ndjson');
-  const buys = [buy(`0x${'a1'.repeat(32)}`, 123.45), buy(`0x${'a2'.repeat(32)}`, 1000)];
-  writeFileSync(file, buys.map((each) => `${JSON.stringify(each)}\n`).join(''));
-  expect((await run(['sandbox', 'import', file, '--own-time'], { env })).code).toBe(0);
-  const list = ['--sandbox', 'comment', 'list', swaps.good, '--chain', 'base', '--json'];
-  const found = JSON.parse((await run(list, { env })).out)[swaps.good];
+  const copy = `--sandbox comment copy ${uid} --token ${degen} --actor-addresses ${wallets}`;
+  expect((await runJson(copy, { env })).intentIds).toHaveLength(2);
+  const header = 'time,chain,trader,token,side,amount,usd,tx';
+  const buy = (usd: number) => `2026-11-20T12:00:00Z,base,${copier},${degen},buy,10,${usd},0x${usd}`;
+  const stdin = [header, buy(123.45), buy(1000)].join('\n');
+  expect((await run('sandbox import - --own-time', { env, stdin })).code).toBe(0);
+  const found = (await runJson(`--sandbox comment list ${swaps.good} --chain base`, { env }))[swaps.good];
   expect(found.comments[0].metrics).toMatchObject({ copyCount: 1, copyVolume: '123.45' });
   expect(found.insights).toEqual([{ text: 'Copied 1 time' }]);
 });
@@ -164,19 +139,16 @@ test('an intent followed by a buy within the hour is a copy: count and volume go
 test('what cannot be tracked is refused before anything is sent', async () => {
   const service = await answering({ intentIds: [] });
   const copy = async (words: string, token = 'ETH') => {
-    const { code, err } = await run(`comment copy ${uid} --token ${token} ${words}`, {
-      env: service.env,
-      now: 1_800_000_000_000,
-    });
+    const line = `comment copy ${uid} --token ${token} ${words}`;
+    const { code, err } = await run(line, { env: service.env, now: 1_800_000_000_000 });
     expect(code).toBe(2);
     return err;
   };
   expect(await copy('')).toContain('--actor-address or --actor-addresses is required');
   const actor = `--actor-address ${copier}`;
   expect(await copy(`${actor} --track-exit-until 7d`)).toContain('Add --chain hyperliquid.');
-  expect(await copy(`${actor} --chain base --track-exit-until 7d`, copier)).toContain(
-    'on hyperliquid only, not on base',
-  );
+  const onBase = await copy(`${actor} --chain base --track-exit-until 7d`, copier);
+  expect(onBase).toContain('on hyperliquid only, not on base');
   const perp = `${actor} --chain hyperliquid --track-exit-until`;
   expect(await copy(`${perp} 8d`)).toContain('--track-exit-until 8d: is more than 7 days ahead');
   expect(await copy(`${perp} 2027-01-22T08:00:01Z`)).toContain('is more than 7 days ahead');
@@ -209,12 +181,9 @@ test.each([
 
 test('an intent for an unknown comment is 404, one for another token 400', async () => {
   const { env, keys } = await tradersWorld();
-  const base = ['--sandbox', 'comment', 'copy'];
-  const actor = ['--actor-address', copier];
-  expect((await run([...base, uid, '--token', degen, ...actor], { env })).code).toBe(5);
-  const fields = ['--chain', 'base', '--token', degen, '--tx', swaps.good, '--text', 'gm', '--key-file', keys.evm];
-  const comment = JSON.parse((await run(['--sandbox', 'comment', 'post', ...fields, '--json'], { env })).out);
-  const other = await run([...base, comment.uid, '--token', copier, ...actor], { env });
-  expect(other.code).toBe(6);
-  expect(other.err).toContain(`tokenAddress ${copier}: the comment is about ${degen}`);
+  const copy = (of: string, token: string) =>
+    run(`--sandbox comment copy ${of} --token ${token} --actor-address ${copier}`, { env });
+  expect((await copy(uid, degen)).code).toBe(5);
+  const comment = await runJson(['--sandbox', 'comment', 'post', ...swap(swaps.good), '--key-file', keys.evm], { env });
+  expect(await copy(comment.uid, copier)).toEqual(failure(6, `tokenAddress ${copier}: the comment is about ${degen}`));
 });

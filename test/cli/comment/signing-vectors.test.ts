@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { checksumAddress } from '../../../src/api/checksum.ts';
 import { ed25519Problem, recoverAddress, verifySignature } from '../../../src/api/verify-signature.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { some } from '../../support/size.ts';
-import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
 const data = 'test/data';
 
@@ -105,12 +105,8 @@ test('a changed signature never verifies for the same signer', async () => {
   for (let index = 0; index < 65; index += 1) {
     const changed = Buffer.from(good);
     changed[index] = (changed[index] ?? 0) ^ 1;
-    const claim = {
-      chain: 'base',
-      message: 'gm',
-      signature: `0x${changed.toString('hex')}`,
-      signerAddress: signer.address,
-    };
+    const signature = `0x${changed.toString('hex')}`;
+    const claim = { chain: 'base', message: 'gm', signature, signerAddress: signer.address };
     expect([index, await verifySignature(claim)]).toMatchObject([index, { valid: false }]);
   }
 });
@@ -120,40 +116,18 @@ test('comment sign and comment verify agree, for both kinds of key and every cha
   const evmChains = ['ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'hyperliquid'];
   const swapsOf = [
     ...evmChains.map((chain) => ({ chain, tx: swaps.good, token: degen, key: keys.evm, signer: evmTrader.address })),
-    {
-      chain: 'solana',
-      tx: swaps.solana,
-      token: 'So11111111111111111111111111111111111111112',
-      key: keys.solana,
-      signer: solanaTrader.address,
-    },
+    { chain: 'solana', tx: swaps.solana, token: bonk, key: keys.solana, signer: solanaTrader.address },
   ];
   for (const { chain, tx, token, key, signer } of swapsOf) {
     const fields = ['--chain', chain, '--tx', tx, '--token', token, '--text', 'gm\nfrens', '--service-name', 'Example'];
-    const signed = JSON.parse((await run(['comment', 'sign', ...fields, '--key-file', key, '--json'])).out);
+    const signed = await runJson(['comment', 'sign', ...fields, '--key-file', key]);
     expect(signed.signerAddress).toBe(signer);
-    expect(Object.keys(signed)).toEqual([
-      'message',
-      'layout',
-      'serviceName',
-      'chain',
-      'tokenAddress',
-      'transactionHash',
-      'commentText',
-      'signature',
-      'signerAddress',
-    ]);
+    expect(Object.keys(signed).join()).toBe(
+      'message,layout,serviceName,chain,tokenAddress,transactionHash,commentText,signature,signerAddress',
+    );
     const claim = ['comment', 'verify', ...fields, '--signature', signed.signature, '--json', '--signer'];
-    const good = await run([...claim, signer]);
-    expect([good.code, JSON.parse(good.out)]).toEqual([
-      0,
-      { valid: true, recoveredAddress: signer, signerAddress: signer },
-    ]);
-    const other = chain === 'solana' ? 'So11111111111111111111111111111111111111112' : degen;
-    const bad = await run([...claim, other]);
-    expect(bad.code).toBe(12);
-    expect(JSON.parse(bad.out)).toMatchObject({ valid: false, signerAddress: other });
-    const wrongLayout = await run([...claim, signer, '--layout', 'blank-line']);
-    expect(wrongLayout.code).toBe(12);
+    expect((await run([...claim, signer])).code).toBe(0);
+    expect(await run([...claim, token])).toMatchObject({ code: 12, out: expect.stringContaining('"valid": false') });
+    expect(await run([...claim, signer, '--layout', 'blank-line'])).toMatchObject({ code: 12 });
   }
 });

@@ -1,7 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
+import {
+  answering,
+  failure,
+  newUser,
+  type RunOptions,
+  run,
+  runJson,
+  type Stub,
+  stub,
+  temporaryFolder,
+} from '../../support/harness.ts';
 import { bonk, degen, evmTrader, recode, solanaTrader, swaps } from '../../support/traders.ts';
 
 const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
@@ -23,56 +33,31 @@ const storing = (): Promise<Stub> =>
 /** A signed comment in a file. */
 async function signedFile(words: readonly string[]): Promise<string> {
   const file = join(temporaryFolder(), 'signed.json');
-  const { code } = await run(['comment', 'sign', ...words, '--out', file, '--quiet'], { env: keys });
-  expect(code).toBe(0);
+  expect(await run(['comment', 'sign', ...words, '--out', file, '--quiet'], { env: keys })).toMatchObject({ code: 0 });
   return file;
 }
-
-test('a signature needs the fields of its text', async () => {
-  expect(await post(given, { env: unused })).toEqual({
-    code: 2,
-    out: '',
-    err: `error: --chain, --tx, --token and --text (or --text-file) are required: chain of the swap; transaction hash of the swap, or an order id on hyperliquid; token that was swapped; the comment
-hint: sotra comment post --last finds the swap; sotra help signing explains what is signed.
-`,
-  });
-});
-
-test('a file of comments goes with a key, and is read before anything else', async () => {
-  const { code, err } = await post(['--file', '/nowhere/f', ...byEvm], { env: unused });
-  expect([code, err]).toEqual([3, 'error: no such file: /nowhere/f\nhint: Check its path and its permissions.\n']);
-});
 
 test('a signature made elsewhere is sent unchanged; if the text is known, a mismatch is a warning', async () => {
   const service = await storing();
   const { signature } = JSON.parse(readFileSync(await signedFile([...swap, ...name, ...byEvm]), 'utf8'));
   const fitting = ['--signature', signature, '--signer', evmTrader.address];
-  const unnamed = await post([...swap, ...given], { env: service.env });
-  expect([unnamed.code, unnamed.err]).toEqual([0, '']);
-  const fits = await post([...swap, ...name, ...fitting], { env: service.env });
-  expect([fits.code, fits.err]).toEqual([0, '']);
+  for (const words of [given, [...name, ...fitting]])
+    expect(await post([...swap, ...words], { env: service.env })).toMatchObject({ code: 0, err: '' });
   const other = await post([...swap, '--service-name', 'Other', ...given], { env: service.env });
-  expect([other.code, other.err]).toEqual([
-    0,
-    'warning: the signature does not match the five-line text of service Other: the signature has 1 bytes, not 65\n',
-  ]);
+  expect(other.err).toContain('warning: the signature does not match the five-line text of service Other: ');
   const otherForm = await post([...swap, ...name, '--layout', 'blank-line', ...fitting], { env: service.env });
   expect(otherForm.err).toMatch(
     /^warning: the signature does not match the blank-line text of service Example: over this text it is the signature of 0x/,
   );
-  expect(service.requests.map(({ body }) => JSON.parse(body).signature)).toEqual([
-    '0x12',
-    signature,
-    '0x12',
-    signature,
-  ]);
+  const sent = service.requests.map(({ body }) => JSON.parse(body).signature);
+  expect(sent).toEqual(['0x12', signature, '0x12', signature]);
 });
 
 test('a signed file that was changed is not posted', async () => {
   const file = await signedFile([...swap, ...name, ...byEvm]);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"commentText": "gm"', '"commentText": "gn"'));
-  const { code, err } = await post(['--signed', file, ...name], { env: unused });
-  expect([code, err]).toEqual([12, `error: ${file} was not posted: its message does not match its fields\n`]);
+  const posted = await post(['--signed', file, ...name], { env: unused });
+  expect(posted).toEqual(failure(12, `${file} was not posted: its message does not match its fields\n`));
 });
 
 test('a Solana signature that is not in base58 is not posted', async () => {
@@ -80,25 +65,22 @@ test('a Solana signature that is not in base58 is not posted', async () => {
   const file = await signedFile([...solana, '--key-env', 'SOL']);
   const signed = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...signed, signature: recode(signed.signature, 'base64') }));
-  const { code, err } = await post(['--signed', file, ...name], { env: unused });
-  const problem = 'the signature is not base58 text of 64 bytes';
-  expect([code, err]).toEqual([12, expect.stringContaining(`${file} was not posted: ${problem}`)]);
+  const posted = await post(['--signed', file, ...name], { env: unused });
+  expect(posted).toEqual(failure(12, `${file} was not posted: the signature is not base58 text of 64 bytes`));
 });
 
 test('a file that is signed for another name or another layout is not posted, unless both are given', async () => {
   const service = await storing();
   const file = await signedFile([...swap, ...name, '--layout', 'blank-line', ...byEvm]);
-  const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder() };
+  const { env } = newUser();
   await run(`context set partner --base-url ${service.url} --service-name Example --layout five-line`, { env });
   await run(`context set other --base-url ${service.url} --service-name Other --layout blank-line`, { env });
   const as = (context: string) => ['--context', context, '--signed', file];
-  const inContext = { SOTRA_CONFIG_DIR: env.SOTRA_CONFIG_DIR, SOTRA_API_KEY: 'stub-key' };
+  const inContext = { ...env, SOTRA_API_KEY: 'stub-key' };
   const told = (why: string) =>
-    `error: ${file} is signed for service Example in the blank-line layout, not for ${why}\nhint: Sign it again for this service, or post it with the --service-name and --layout that it was signed with.\n`;
-  const layout = await post(as('partner'), { env: inContext });
-  expect([layout.code, layout.err]).toEqual([2, told('Example in five-line')]);
-  const other = await post(as('other'), { env: inContext });
-  expect([other.code, other.err]).toEqual([2, told('Other in blank-line')]);
+    `${file} is signed for service Example in the blank-line layout, not for ${why}\nhint: `;
+  expect(await post(as('partner'), { env: inContext })).toEqual(failure(2, told('Example in five-line')));
+  expect(await post(as('other'), { env: inContext })).toEqual(failure(2, told('Other in blank-line')));
   expect(service.requests).toEqual([]);
   expect((await post([...as('partner'), '--layout', 'blank-line'], { env: inContext })).code).toBe(0);
   expect((await post([...as('other'), ...name], { env: inContext })).code).toBe(0);
@@ -111,14 +93,9 @@ test('on a terminal the service is named by its origin, and the text shown if it
   expect([known.code, service.requests]).toEqual([2, []]);
   expect(known.err).toContain('  5  Comment: | gm\n');
   const unknown = await post([...swap, ...given], { ...at, answers: ['n'] });
-  expect(unknown.err).toBe(
-    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] n\nerror: did not post this comment to ${service.url}: the answer was not yes\n`,
-  );
+  expect(unknown.err).toContain(`Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] n\nerror: `);
   const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
-  expect([never.code, never.err]).toEqual([
-    2,
-    `error: cannot ask whether to post this comment to ${service.url}: --no-input is set\nhint: Add --yes to do it without asking.\n`,
-  ]);
+  expect(never).toEqual(failure(2, `cannot ask whether to post this comment to ${service.url}: --no-input is set`));
   expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);
   expect(service.requests).toHaveLength(1);
 });
@@ -126,29 +103,25 @@ test('on a terminal the service is named by its origin, and the text shown if it
 test('a dry run without a known text shows signer and request; JSON and a part of it have no text either', async () => {
   const words = [...swap, ...given, '--dry-run'];
   const asText = await post(words, { env: unused, tty: 100, answers: [] });
-  expect([asText.code, asText.err]).toEqual([0, '']);
-  expect(asText.out).toMatch(
-    new RegExp(`^Signer: ${evmTrader.address}\n\nPOST http://127\\.0\\.0\\.1:9/v1/swap-comments\n`),
-  );
+  const url = 'http://127.0.0.1:9/v1/swap-comments';
+  expect(asText.out.startsWith(`Signer: ${evmTrader.address}\n\nPOST ${url}\n`)).toBe(true);
   const request = {
     method: 'POST',
-    url: 'http://127.0.0.1:9/v1/swap-comments',
+    url,
     headers: expect.objectContaining({ authorization: 'Bearer ***' }),
     body: expect.objectContaining({ commentText: 'gm', signature: '0x12' }),
   };
-  const asJson = await post([...words, '--json'], { env: unused });
-  expect(JSON.parse(asJson.out)).toEqual({ signerAddress: evmTrader.address, request });
+  const asJson = await runJson(['comment', 'post', ...words], { env: unused });
+  expect(asJson).toEqual({ signerAddress: evmTrader.address, request });
   expect((await post([...words, '--jq', '.request.method'], { env: unused })).out).toBe('POST\n');
   const known = await post([...words, ...name, '--json', '--quiet'], { env: unused });
   expect(JSON.parse(known.out)).toMatchObject({ serviceName: 'Example', characters: 2, request });
-  const none = await post(words);
-  expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'error: no service is configured']);
+  expect(await post(words)).toEqual(failure(2, 'no service is configured'));
 });
 
 test('a curl line is made without a question and without a key of the service', async () => {
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
-  const { code, out, err } = await post([...swap, ...given, '--curl'], { env, tty: 100, answers: [] });
-  expect([code, err]).toEqual([0, '']);
+  const { out } = await post([...swap, ...given, '--curl'], { env, tty: 100, answers: [] });
   expect(out).toMatch(/^curl .*--request POST http:\/\/127\.0\.0\.1:9\/v1\/swap-comments /);
   expect((await post([...swap, ...given, '--curl', '--dry-run'], { env })).out).toBe(out);
 });
@@ -165,8 +138,7 @@ test('the JSON of the service comes unchanged, and odd comments get a warning', 
 test('a signature that ends in 00 or 01, as hardware wallets write it, is accepted and sent as 1b or 1c', async () => {
   for (const text of ['gm', 'gm 1', 'gm 4']) {
     const fields = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', text, ...name];
-    const { out } = await run(['comment', 'sign', ...fields, ...byEvm, '--json'], { env: keys });
-    const { signature } = JSON.parse(out);
+    const { signature } = await runJson(['comment', 'sign', ...fields, ...byEvm], { env: keys });
     const typed = `${signature.slice(0, -2)}${signature.endsWith('1b') ? '00' : '01'}`;
     const claim = [...fields, '--signature', typed, '--signer', evmTrader.address];
     expect((await run(['comment', 'verify', ...claim])).code).toBe(0);
@@ -174,47 +146,27 @@ test('a signature that ends in 00 or 01, as hardware wallets write it, is accept
     expect(JSON.parse(dry.out).request.body.signature).toBe(signature);
   }
   const bad = ['--signature', `0x${'11'.repeat(64)}02`, '--signer', evmTrader.address];
-  const refused = await run(['comment', 'verify', '--sandbox', ...swap, ...bad]);
-  expect([refused.code, refused.out]).toEqual([12, expect.stringContaining('its last byte is 2, not 27 or 28')]);
+  const { out } = await run(['comment', 'verify', '--sandbox', ...swap, ...bad]);
+  expect(out).toContain('its last byte is 2, not 27 or 28');
 });
 
-const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen];
-const sign = ['comment', 'sign', ...base, '--text', 'gm', '--service-name', 'Example', '--browser'];
+const sign = ['comment', 'sign', ...swap, ...name, '--browser'];
 
 test('on a terminal without a key, Enter is the browser; flags of the page need it, and a key is not given with it', async () => {
   const words = sign.slice(0, -1);
   const [failing, opened] = [join(temporaryFolder(), 'browser'), join(temporaryFolder(), 'opened')];
   writeFileSync(failing, `#!/bin/sh\necho "$1" > '${opened}'\nexit 3\n`, { mode: 0o755 });
   const asked = await run([...words, '--timeout', '1ms'], { answers: [''], env: { BROWSER: failing } });
-  expect([asked.code, asked.err]).toEqual([
-    124,
-    expect.stringMatching(
-      /^Press Enter to sign with your wallet in the browser, or type the key\.\n.*which works once: http:\/\/127/s,
-    ),
-  ]);
+  expect(asked).toEqual(failure(124, 'which works once: http://127'));
+  expect(asked.err).toMatch(/^Press Enter to sign with your wallet in the browser, or type the key\.\n/);
   await expect.poll(() => existsSync(opened)).toBe(true);
   const named = await run([...sign, '--timeout', '1ms'], { env: { BROWSER: failing } });
-  expect([named.code, named.err]).toEqual([124, expect.stringContaining('which works once: http://127')]);
+  expect(named).toEqual(failure(124, 'which works once: http://127'));
   const refused = async (more: string) => (await run([...words, ...more.split(' ')])).err;
   expect(await refused(`--browser --signer ${solanaTrader.address}`)).toContain(': must be an EVM address');
   const onSolana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk];
-  const other = await run([
-    'comment',
-    'sign',
-    ...onSolana,
-    '--text',
-    'gm',
-    '--service-name',
-    'Example',
-    '--browser',
-    '--signer',
-    evmTrader.address,
-  ]);
-  expect([other.code, other.err]).toEqual([
-    2,
-    expect.stringContaining(': must be a Solana address (32 bytes in base58)'),
-  ]);
+  const other = ['comment', 'sign', 'gm', ...onSolana, ...name, '--browser', '--signer', evmTrader.address];
+  expect(await run(other)).toEqual(failure(2, ': must be a Solana address (32 bytes in base58)'));
   expect(await refused('--browser --key-env KEY')).toContain('--key-env and --browser cannot be used together');
-  const dry = await run([...sign, '--dry-run']);
-  expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('  5  Comment: | gm\n')]);
+  expect((await run([...sign, '--dry-run'])).out).toContain('  5  Comment: | gm\n');
 });

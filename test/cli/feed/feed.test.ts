@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { idsIn } from '../../support/feed-cards.ts';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -135,8 +135,7 @@ test('a time without a zone is sent as UTC, and what is no time is refused befor
     '/v1/feed/actor?identifier=ext%3Aa&newerThan=2026-11-20T11%3A04%3A00.000Z',
   ]);
   for (const typed of ['2026-02-30', '20261127', '1']) {
-    const { code, err } = await feed(['--older-than', typed]);
-    expect([code, err]).toEqual([2, expect.stringContaining(`--older-than ${typed}: not a time`)]);
+    expect(await feed(['--older-than', typed])).toEqual(failure(2, `--older-than ${typed}: not a time`));
   }
   expect(service.requests).toHaveLength(1);
 });

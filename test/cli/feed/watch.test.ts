@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cardOf, idsIn } from '../../support/feed-cards.ts';
-import { run, type Seen, type Stub, stub } from '../../support/harness.ts';
+import { failure, run, type Seen, type Stub, stub } from '../../support/harness.ts';
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const start = 1_700_000_000;
@@ -206,9 +206,7 @@ test.each([
   ['--watch 5s --newer-than m17', '--newer-than m17: --watch starts at a time, not at a cursor'],
 ])('%s is refused before anything is sent', async (flags, message) => {
   const service = await feedService();
-  const { code, err } = await run(`feed home ${wallet} ${flags}`, { env: service.env });
-  expect(code).toBe(2);
-  expect(err).toContain(message);
+  expect(await run(`feed home ${wallet} ${flags}`, { env: service.env })).toEqual(failure(2, message));
   expect(service.requests).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, runJson, stub, temporaryFolder } from '../../support/harness.ts';
 import { ask, type SandboxServer, serveSandbox } from '../../support/served.ts';
 import { size } from '../../support/size.ts';
 
@@ -57,8 +57,7 @@ test('stdin works, and its undo file reverses everything, last first', async () 
   const service = await serveSandbox({ kind: 'empty' });
   const data = temporaryFolder();
   const env = { ...service.envA, SOTRA_DATA_DIR: data };
-  const { out } = await run('follow bulk --file - --json', { env, stdin: lines(entries) });
-  const { undoFile } = JSON.parse(out);
+  const { undoFile } = await runJson('follow bulk --file -', { env, stdin: lines(entries) });
   expect(undoFile.startsWith(join(data, 'undo', 'stdin-'))).toBe(true);
   expect(readFileSync(undoFile, 'utf8')).toBe(
     `{"addressOrUid":"ext:u1","targets":["${other}"],"targetType":"addressOrUid","action":"follow"}\n` +
@@ -235,14 +234,13 @@ test('--undo-file names the place, and a file that is there is left alone', asyn
   const argv = ['follow', 'bulk', '--file', file(lines(entries)), '--undo-file', undo];
   expect(await run(argv, { env: service.envA })).toMatchObject({ code: 0, out: expect.stringContaining(undo) });
   const text = readFileSync(undo, 'utf8');
-  const again = await run(argv, { env: service.envA });
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining(`--undo-file ${undo}: already exists`) });
+  expect(await run(argv, { env: service.envA })).toEqual(failure(2, `--undo-file ${undo}: already exists`));
   expect(readFileSync(undo, 'utf8')).toBe(text);
   const nowhere = join(undo, 'below', 'x.ndjson');
   const impossible = await run(['follow', 'bulk', '--file', file(lines(entries)), '--undo-file', nowhere], {
     env: service.envA,
   });
-  expect(impossible).toMatchObject({ code: 3, err: expect.stringContaining('cannot write the undo file') });
+  expect(impossible).toEqual(failure(3, 'cannot write the undo file'));
   expect(existsSync(nowhere)).toBe(false);
 });
 
@@ -317,7 +315,7 @@ test('--report replaces a file only with --yes', async () => {
   const [list, report] = [file(lines(entries)), file('kept\n', 'report.ndjson')];
   const send = (...more: string[]) =>
     run(['follow', 'bulk', '--file', list, '--report', report, ...more], { env: service.env });
-  expect(await send()).toMatchObject({ code: 2, err: expect.stringContaining(`replace ${report} (--report)`) });
+  expect(await send()).toEqual(failure(2, `replace ${report} (--report)`));
   expect([readFileSync(report, 'utf8'), service.requests]).toEqual(['kept\n', []]);
   expect((await send('--yes')).code).toBe(0);
   expect(readFileSync(report, 'utf8')).toContain('"status":"applied"');

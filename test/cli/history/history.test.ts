@@ -11,14 +11,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, runJson, stub, temporaryFolder } from '../../support/harness.ts';
 import { long } from '../../support/size.ts';
 
 /** Runs command lines that share their folders, as for one user. */
 function user(more: Record<string, string> = {}) {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data'), ...more };
-  const calls = async (argv = 'history') => JSON.parse((await run(`${argv} --json`, { env })).out);
+  const calls = async (argv = 'history') => runJson(`${argv}`, { env });
   return { env, folder: join(folder, 'data', 'history'), calls };
 }
 
@@ -88,7 +88,7 @@ test('a call is shown with headers and bodies of both sides, as text and JSON', 
   expect(out).toContain('< 409 Conflict\n');
   expect(out).toContain('< x-one: 1\n');
   expect(out).toContain('{\n  "error": {\n    "code": 7,\n    "why": "no"\n  }\n}\n');
-  expect(JSON.parse((await run('history show 1 --json', { env })).out)).toMatchObject({
+  expect(await runJson('history show 1', { env })).toMatchObject({
     n: 1,
     status: 409,
     path: '/v1/x?a=1',
@@ -155,11 +155,10 @@ test('neither keys nor other secrets are kept, and a call with one in it is not 
   expect(textIn(folder)).not.toMatch(/very-secret|0x1234567890|abcdefgh1234/);
   expect(statSync(join(folder, 'calls.ndjson')).mode & 0o777).toBe(0o600);
   for (const n of [1, 2]) {
-    const { code, err } = await run(`history run ${n} --yes`, { env });
-    expect([code, err]).toEqual([
-      3,
-      expect.stringMatching(/^error: call c[0-9a-f]{8} cannot be sent again: .* not kept\n/),
-    ]);
+    expect(await run(`history run ${n} --yes`, { env })).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/^error: call c[0-9a-f]{8} cannot be sent again: .* not kept\n/),
+    });
   }
   expect(service.requests.length).toBe(2);
 });
@@ -182,8 +181,7 @@ test('a call is sent again to the same service, body included; a write asks firs
   const body = '{"n":12345678901234567890}';
   await run(['request', 'POST', "/v1/it's?a=1", '--data', body, '--base-url', service.url], { env });
   expect((await run('history run 1', { env })).code).toBe(2);
-  const again = await run('history run 1 --yes', { env });
-  expect([again.code, again.out]).toEqual([0, '{\n  "ok": true\n}\n']);
+  expect(await run('history run 1 --yes', { env })).toMatchObject({ code: 0, out: '{\n  "ok": true\n}\n' });
   expect(service.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
     ['POST', "/v1/it's?a=1", body],
     ['POST', "/v1/it's?a=1", body],
@@ -199,7 +197,7 @@ test('the secret of a webhook that is registered again is hidden in the answer',
   const { n } = (await calls()).find(({ method }: { method: string }) => method === 'POST');
   const { code, out, err } = await run(`history run ${n} --yes`, { env });
   expect([code, JSON.parse(out).secret]).toEqual([0, '***']);
-  const listed = JSON.parse((await run('--sandbox webhook list --show-secrets --json', { env })).out);
+  const listed = await runJson('--sandbox webhook list --show-secrets', { env });
   expect(listed).toHaveLength(2);
   for (const { secret } of listed) {
     expect(secret).toMatch(/^[\w-]{16,}$/);
@@ -242,7 +240,7 @@ test('1 is the newest call and the default; an id stays the same when newer call
     '/v2/leaderboard?limit=1',
   ]);
   expect(await pathOf(`history show ${second}`)).toBe('/v2/leaderboard?limit=2');
-  expect(JSON.parse((await run(`why ${second} --json`, { env })).out)).toMatchObject({ n: 3, id: second });
+  expect(await runJson(`why ${second}`, { env })).toMatchObject({ n: 3, id: second });
   expect(await calls('history list')).toEqual(await calls('history'));
 });
 
@@ -268,8 +266,7 @@ test('lines that are torn, damaged or of a newer release are left out, and harm 
     `\n\0\0\0${line.replace('"v":1', '"v":99')}\n[]\n7${line.replace('"url":"http', '"url":"')}${line.slice(0, 300)}`,
   );
   await run('--sandbox leaderboard list --limit 2', { env });
-  const { code, err } = await run('history', { env });
-  expect([code, err]).toEqual([0, '']);
+  expect(await run('history', { env })).toMatchObject({ code: 0, err: '' });
   expect((await calls()).map(({ path }: { path: string }) => path)).toEqual([
     '/v2/leaderboard?limit=2',
     '/v2/leaderboard?limit=1',
@@ -327,13 +324,11 @@ test('a board that cannot be saved or read stops no command', async () => {
   expect((await run('leaderboard list --json', { env })).err).toMatch(
     /^warning: this call is not in the history: [^\n]*\n$/,
   );
-  const named = await run('profile get @me --quiet', { env });
-  expect([named.code, named.err]).toEqual([0, '']);
+  expect(await run('profile get @me --quiet', { env })).toMatchObject({ code: 0, err: '' });
   rmSync(folder);
   mkdirSync(join(folder, 'board.json'), { recursive: true });
-  const ranked = await run('profile get #1', { env });
-  expect([ranked.code, ranked.err]).toEqual([
-    2,
-    expect.stringMatching(/^warning: the last board cannot be read: .* is a folder/),
-  ]);
+  expect(await run('profile get #1', { env })).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^warning: the last board cannot be read: .* is a folder/),
+  });
 });

@@ -36,6 +36,9 @@ const lineEndStore = keystore(
   {},
 );
 
+/** Not that of its key. */
+const other = '7e5f4552091a69125d5dfcb7b8c2659029395bde';
+
 const once = { replace: false, nowMs: Date.UTC(2026, 10, 21) };
 
 const fields = `--token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --tx 0x${'11'.repeat(32)} --text gm --service-name S`;
@@ -44,17 +47,10 @@ const fields = `--token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --tx 0x${'11'
 async function sign(flags: string, options: RunOptions = {}) {
   const folder = temporaryFolder();
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
-  for (const [name, store] of Object.entries({ evm: evmStore, solana: solanaStore, lineEnd: lineEndStore }))
-    write(`${name}.json`, JSON.stringify(store));
-  for (const [name, text] of Object.entries({
-    pw: 'pw',
-    lf: 'pw\n',
-    crlf: 'pw\r\n',
-    cr: 'pw\r',
-    two: 'pw\n\n',
-    bad: 'no',
-  }))
-    write(name, text);
+  const stores = { evm: evmStore, solana: solanaStore, lineEnd: lineEndStore, other: { ...evmStore, address: other } };
+  for (const [name, store] of Object.entries(stores)) write(`${name}.json`, JSON.stringify(store));
+  const passwords = { pw: 'pw', lf: 'pw\n', crlf: 'pw\r\n', two: 'pw\n\n', bad: 'no' };
+  for (const [name, text] of Object.entries(passwords)) write(name, text);
   const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), ...options.env };
   storeKey(join(folder, 'config', 'keys'), 'kept', evmStore, once);
   storeKey(join(folder, 'config', 'keys'), 'sol', solanaStore, once);
@@ -97,52 +93,17 @@ const safeWays =
 const refusals: readonly [flags: string, options: RunOptions, code: number, message: string, hint: string][] = [
   ['', {}, 2, 'no key is given', safeWays],
   ['--no-input', { answers: [] }, 2, 'no key is given', safeWays],
-  [
-    '--key-file @pw --key-env A',
-    {},
-    2,
-    '--key-file and --key-env cannot be used together',
-    'Give the key in one way only.',
-  ],
-  ['--key-env A --browser', {}, 2, '--key-env and --browser cannot be used together', 'Give the key in one way only.'],
-  [
-    '--key-env 1A',
-    {},
-    2,
-    '--key-env: must be the name of an environment variable',
-    'For example: --key-env TRADER_KEY',
-  ],
+  ['--key-file @pw --key-env A', {}, 2, '--key-file and --key-env cannot be used together', 'in one way only.'],
+  ['--key-env A --browser', {}, 2, '--key-env and --browser cannot be used together', 'in one way only.'],
+  ['--key-env 1A', {}, 2, '--key-env: must be the name of an environment variable', '--key-env TRADER_KEY'],
   ['--key-file @none', {}, 3, 'no such file: @none', ''],
-  [
-    '--key-stdin',
-    { stdin: 'gm' },
-    11,
-    'stdin holds no private key in a known form',
-    'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
-  ],
+  ['--key-file @other.json --password-file @pw', {}, 11, `the keystore names the address ${other}, but its key`, ''],
+  ['--key-stdin', { stdin: 'gm' }, 11, 'stdin holds no private key in a known form', 'Known forms: 64 hex digits,'],
   ['--key-env NOBODY', {}, 2, '--key-env NOBODY: that variable is not set', ''],
-  [
-    '--key sol',
-    {},
-    11,
-    'key sol holds a Solana key, the chain needs an EVM key',
-    'Check --chain, or give the key of the other wallet.',
-  ],
+  ['--key sol', {}, 11, 'key sol holds a Solana key, the chain needs an EVM key', 'Check --chain, or give the key of'],
   ['--key kept', {}, 2, 'key kept needs a password', 'Give it with --password-file <file>, or run this on a terminal.'],
-  [
-    '--key kept --password-file @bad',
-    {},
-    11,
-    'the password in @bad does not open key kept',
-    'Check which password belongs to it.',
-  ],
-  [
-    '--key kept --password-file @two',
-    {},
-    11,
-    'the password in @two does not open key kept',
-    'Check which password belongs to it.',
-  ],
+  ['--key kept --password-file @bad', {}, 11, 'the password in @bad does not open key kept', 'Check which password'],
+  ['--key kept --password-file @two', {}, 11, 'the password in @two does not open key kept', 'Check which password'],
 ];
 
 test.each(refusals)('comment sign %s (%j) ends with %i: %s', async (flags, options, code, message, hint) => {

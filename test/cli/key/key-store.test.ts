@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { long, some } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
@@ -66,7 +66,7 @@ test('an existing key is kept, unless --replace, which backs up the old file', a
   const replaced = await run([...words(keys.solana), '--replace', '--json'], { env });
   const { backup } = JSON.parse(replaced.out);
   expect([readFileSync(backup, 'utf8'), modeOf(backup)]).toEqual([before, 0o600]);
-  expect(JSON.parse((await run('key list --json', { env })).out)).toMatchObject([{ name: 'k', family: 'solana' }]);
+  expect(await runJson('key list', { env })).toMatchObject([{ name: 'k', family: 'solana' }]);
 });
 
 test.each([

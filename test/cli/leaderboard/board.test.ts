@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
 interface Trader {
@@ -92,7 +92,7 @@ test('the ranks and names of a board that is too long for the log are known', as
   const service = await answering({ traders });
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   await run('leaderboard list --limit 250', { env });
-  const kept = JSON.parse((await run('history show 1 --json', { env })).out);
+  const kept = await runJson('history show 1', { env });
   expect(kept.response.cut.bytes).toBeGreaterThan(500_000);
   for (const name of ['#250', 'trader-250']) {
     const { err } = await run(`profile get ${name} --curl`, { env });

@@ -1,6 +1,6 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { connect, readAnswer, textOf } from '../../support/mcp-client.ts';
 
 const tokensOf = (value: unknown) => encode(JSON.stringify(value)).length;
@@ -203,7 +203,7 @@ test('the entry for clients starts the server as it was asked for, with its serv
   const text = await run('--sandbox mcp --config');
   expect(text.out).toMatch(/^Claude Desktop .*, Claude Code .*, Cursor .*:\n\{\n {2}"mcpServers"/);
   expect(text.out).toContain('"--sandbox",\n        "mcp"\n');
-  expect(await run('mcp --config')).toMatchObject({ code: 2, err: expect.stringContaining('no service') });
+  expect(await run('mcp --config')).toEqual(failure(2, 'no service'));
 });
 
 test('the guide for agents leads to the tree of commands and to the interface', async () => {

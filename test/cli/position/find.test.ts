@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const alice = wallet('a');
@@ -56,7 +56,7 @@ test.each([
 
 const find = async (env: Record<string, string>, argv: string) => {
   const { out, err, code } = await run(`--sandbox position find ${argv} --json`, { env, now });
-  return code === 0 ? JSON.parse(out) : { code, err };
+  return code === 0 ? JSON.parse(out) : { code, out, err };
 };
 
 test('a position is found by any moment from its first trade to its last, and an open one until now', async () => {
@@ -105,12 +105,11 @@ test('positions of a real account that turned from short to long and back differ
 
 test('if nothing is found, the error says who, what and when, with exit 5', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  expect(await find(env, `${account} hyperliquid SUI 2026-01-01T00:00:00Z`)).toEqual({
-    code: 5,
-    err: expect.stringContaining(`${account} has no position in SUI on hyperliquid around 2026-01-01T00:00:00.000Z`),
-  });
+  expect(await find(env, `${account} hyperliquid SUI 2026-01-01T00:00:00Z`)).toEqual(
+    failure(5, `${account} has no position in SUI on hyperliquid around 2026-01-01T00:00:00.000Z`),
+  );
   const unknown = await run('--sandbox position get no-such-id --json', { env });
-  expect(unknown).toMatchObject({ code: 5, err: expect.stringContaining('position no-such-id does not exist') });
+  expect(unknown).toEqual(failure(5, 'position no-such-id does not exist'));
 });
 
 const [holder, bob] = [wallet('a'), wallet('b')];
@@ -171,9 +170,7 @@ async function twoOfOneSymbol() {
     `2026-11-20T10:00:00Z base ${holder} ${coin} buy 100 200`,
     `2026-11-20T10:10:00Z base ${holder} ${twin} buy 10 100`,
   ]);
-  const cards = JSON.parse(
-    (await run(`--sandbox profile positions ${holder} open --chains base --json`, { env, now })).out,
-  );
+  const cards = await runJson(`--sandbox profile positions ${holder} open --chains base`, { env, now });
   for (const { metadata } of cards) metadata.tokenSymbol = 'PEPE';
   return answering(cards);
 }
@@ -217,7 +214,7 @@ test('received tokens have a column of their own, which a note explains', async 
     `2026-11-20T10:00:00Z base ${holder} ${coin} buy 100 200`,
     `2026-11-20T12:00:00Z base ${bob} ${coin} buy 1 2`,
   ]);
-  const card = JSON.parse((await run(`--sandbox token positions base ${coin} open --json`, { env, now })).out)[0];
+  const card = (await runJson(`--sandbox token positions base ${coin} open`, { env, now }))[0];
   card.metadata.positionStats.holdingReceivedCostBasisUSD = 30;
   const service = await answering([card]);
   const { out, err } = await run(
@@ -244,7 +241,7 @@ test.each([
 ])('a prices file that holds %s is refused before anything is sent', async (content, said) => {
   const service = await answering([]);
   const argv = `token positions base ${coin} open --prices-file ${pricesFile(content)}`;
-  expect(await run(argv, { env: service.env })).toMatchObject({ code: 2, err: expect.stringContaining(said) });
+  expect(await run(argv, { env: service.env })).toEqual(failure(2, said));
   expect(service.requests).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const [alice, bob, carol, dave, erin, frank] = ['a', 'b', 'c', 'd', 'e', 'f'].map(wallet) as [string, ...string[]];
@@ -18,8 +18,7 @@ const oneToken = [
   `2026-11-20T12:00:00Z base ${frank} ${gm} buy 1 2`,
 ];
 
-const list = async (env: Record<string, string>, argv: string) =>
-  JSON.parse((await run(`--sandbox ${argv} --json`, { env, now })).out);
+const list = async (env: Record<string, string>, argv: string) => runJson(`--sandbox ${argv}`, { env, now });
 const holders = (cards: { actor: { address: string } }[]) => cards.map((card) => card.actor.address);
 
 test('a token lists who holds it by how much, and who closed it by realized PnL', async () => {
@@ -225,8 +224,9 @@ function world() {
       `sandbox trade --chain base --trader ${trader} --token ${token} --side ${side} --amount ${amount} --usd ${usd} ${more}`,
     );
   const ids = async (status: string) => {
-    const { out } = await run(`--sandbox profile positions ${anna} ${status} --json`, { env });
-    return JSON.parse(out).map(({ itemId }: { itemId: string }) => itemId);
+    return (await runJson(`--sandbox profile positions ${anna} ${status}`, { env })).map(
+      ({ itemId }: { itemId: string }) => itemId,
+    );
   };
   const card = async (id: string) => {
     const { positionAmount, positionStats } = (await json(`position get ${id}`)).metadata;
@@ -271,7 +271,7 @@ test('the same transaction twice is one trade; with other figures it is refused'
   expect([first.isRepeated, again.isRepeated, again.positionId]).toEqual([false, true, first.positionId]);
   expect([again.deliveries, again.timestamp]).toEqual([0, first.timestamp]);
   const other = await trade(anna, 'buy', 100, 300, tx);
-  expect([other.code, other.err]).toEqual([2, expect.stringContaining('already exists, with 100 tokens for 200 USD')]);
+  expect(other.err).toContain('already exists, with 100 tokens for 200 USD');
   // Another swap of the transaction.
   expect((await trade(anna, 'sell', 50, 120, tx)).isRepeated).toBe(false);
   expect(await ids('open')).toEqual([first.positionId]);
@@ -294,7 +294,7 @@ test('one position shows its trades newest first, then each comment with its rep
 test('replies come with a single position and with nothing else', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const comments = async (argv: string) => {
-    const answer = [JSON.parse((await run(`--sandbox ${argv} --json`, { env })).out)].flat();
+    const answer = [await runJson(`--sandbox ${argv}`, { env })].flat();
     const cards = answer.filter((card) => card.itemId === known);
     return cards.flatMap((card) => card.metadata.trades.flatMap((trade: { comments: object[] }) => trade.comments));
   };
@@ -309,8 +309,9 @@ test('replies come with a single position and with nothing else', async () => {
 test('token positions list the commented trades of a card, profile positions all of them, newest first', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const times = async (argv: string) => {
-    const answer: { itemId: string; metadata: { trades: { timestamp: number }[] } }[] = JSON.parse(
-      (await run(`--sandbox ${argv} --limit 100 --json`, { env })).out,
+    const answer: { itemId: string; metadata: { trades: { timestamp: number }[] } }[] = await runJson(
+      `--sandbox ${argv} --limit 100`,
+      { env },
     );
     const card = answer.find(({ itemId }) => itemId === known);
     return card?.metadata.trades.map(({ timestamp }) => timestamp) ?? [];
@@ -324,8 +325,9 @@ test('token positions list the commented trades of a card, profile positions all
 test('viewer addresses say what they like, on comments and replies', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const liked = async (more: string) => {
-    const { out } = await run(`--sandbox position get ${known} ${more} --json`, { env });
-    const [comment] = JSON.parse(out).metadata.trades.flatMap((trade: { comments: object[] }) => trade.comments);
+    const [comment] = (await runJson(`--sandbox position get ${known} ${more}`, { env })).metadata.trades.flatMap(
+      (trade: { comments: object[] }) => trade.comments,
+    );
     return [comment, ...comment.replies].filter((one) => one.isLikedByUser ?? one.metrics.isLikedByUser).length;
   };
   expect(await liked('')).toBe(0);

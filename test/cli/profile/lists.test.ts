@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
 const wallet = (place: number) => `0x${place.toString(16).padStart(40, '0')}`;
@@ -50,8 +50,7 @@ test('people see who follows whom at a glance, and that nobody does', async () =
 
 test('named columns come without the tables below', async () => {
   const argv = '--sandbox profile get 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
-  const whole = await run(argv, { tty: 80 });
-  expect(whole.out).toContain('\nTrading\n');
+  expect(await run(argv, { tty: 80 })).toMatchObject({ out: expect.stringContaining('\nTrading\n') });
   const named = await run(`${argv} --columns name,isFollowedByUser`, { tty: 80 });
   expect(named.out).toBe('Name      0xb7b6…17b2\nFollowed  –\n');
 });
@@ -68,21 +67,16 @@ test('what cannot be a name is refused before any request, with the reason', asy
     expect(err).toContain(`--name ${name}: must be 3 to 18 letters, digits or underscores`);
   }
   for (const avatar of ['moon.png', 'ftp://a.example/moon.png', 'data:image/png;base64,AA', 'https://'])
-    expect(await run(['profile', 'set-name', named, '--avatar-url', avatar], { env: service.env })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(`--avatar-url ${avatar}: must be an http or https address`),
-    });
+    expect(await run(['profile', 'set-name', named, '--avatar-url', avatar], { env: service.env })).toEqual(
+      failure(2, `--avatar-url ${avatar}: must be an http or https address`),
+    );
   expect(service.requests).toEqual([]);
 });
 
 test('nothing to change is wrong use', async () => {
-  const { code, err } = await run(`profile set-name ${named}`);
-  expect([code, err]).toEqual([
-    2,
-    expect.stringContaining(
-      'error: one of --name, --avatar-url, --clear, --clear-avatar is required: new name; URL of the',
-    ),
-  ]);
+  expect(await run(`profile set-name ${named}`)).toEqual(
+    failure(2, 'error: one of --name, --avatar-url, --clear, --clear-avatar is required: new name; URL of the'),
+  );
 });
 
 test('null is a name as any other', async () => {
@@ -130,7 +124,7 @@ test('a name is unique per partner whatever its case; each partner has its own s
     body: { name: '0xa4e2…b252' },
   });
   const taken = await run(`profile set-name ${other} --name moon_CAT`, { env: service.envA });
-  expect(taken).toMatchObject({ code: 6, err: expect.stringContaining('another profile has it') });
+  expect(taken).toEqual(failure(6, 'another profile has it'));
   expect(await put(named, { name: null })).toMatchObject({ status: 200 });
   expect(await put(other, { name: 'moon_cat' })).toMatchObject({ status: 200 });
 });

@@ -136,8 +136,7 @@ test('a trade leads to its event, the event to its attempt, the attempt to the a
   const hook = await stub((_, response) => response.writeHead(status).end());
   expect((await rows()).length).toBe(0);
   await page('webhook-register', { destinationUrl: `${hook.url}/hook`, walletAddresses: ['ext:user-1'] });
-  const followed = await run(`follow add ext:user-1 ${trader}`, { env });
-  expect(followed.code).toBe(0);
+  expect(await run(`follow add ext:user-1 ${trader}`, { env })).toMatchObject({ code: 0 });
   const token = '0x532f27101965dd16442e59d40670faf5ebb142e4';
   expect((await run([...postedTrade.split(' '), '--token', token], { env })).code).toBe(0);
   await expect.poll(async () => (await rows('attempt'))[0]?.status).toBe('500');

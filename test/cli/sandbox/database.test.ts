@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../../src/lib/files/sqlite.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
-import { answering, run, serve, temporaryFolder } from '../../support/harness.ts';
+import { answering, failure, run, runJson, serve, temporaryFolder } from '../../support/harness.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const trade = `sandbox trade --chain base --trader ${trader} --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --side buy --amount 5 --usd 10`;
@@ -14,7 +14,7 @@ async function serveSandbox(env: Record<string, string>, db: string): Promise<st
 }
 
 const tradesOf = async (argv: string, env: Record<string, string>) =>
-  JSON.parse((await run(`sandbox status ${argv} --json`, { env })).out).trades;
+  (await runJson(`sandbox status ${argv}`, { env })).trades;
 
 test('with the base URL of a served sandbox a trade happens there, by flag, variable and context', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
@@ -70,7 +70,7 @@ test('a base URL of anything else is refused with the way out, and nothing happe
     ]);
   }
   const inMemory = await serveSandbox(env, ':memory:');
-  expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its data in memory');
+  expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its world in memory');
   expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
   expect(other.requests).toEqual([]);
 });
@@ -163,9 +163,7 @@ test.each([
   mkdirSync(join(folder, 'folder'));
   writeFileSync(join(folder, 'folder', 'mine'), '');
   writeFileSync(join(folder, 'secret'), 'whsec_test\n');
-  const { code, err } = await run(argv.replaceAll('FOLDER', folder), { env });
-  expect(code).toBe(3);
-  expect(err).toContain('error: ');
+  expect(await run(argv.replaceAll('FOLDER', folder), { env })).toEqual(failure(3, 'error: '));
   expect(existsSync(join(folder, 'folder', 'mine'))).toBe(true);
 });
 

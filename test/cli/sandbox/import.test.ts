@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { failure, run, runJson, temporaryFolder } from '../../support/harness.ts';
 
 const pumpfun = '../shared/data/trades-solana/pumpfun_swaps_2026-06.csv.gz';
 const hasData = existsSync(pumpfun);
@@ -115,14 +115,9 @@ test.each([
 ])('a file of %j, so %s, is exit 2 that names it, and changes nothing', async (text) => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const path = file(text);
-  expect(await run(`sandbox import ${path} --json`, { env })).toMatchObject({
-    code: 2,
-    out: '',
-    err: expect.stringContaining(`${path}: holds no trades`),
-  });
-  const piped = await run('sandbox import -', { env, stdin: text });
-  expect([piped.code, piped.err]).toEqual([2, expect.stringContaining('stdin: holds no trades')]);
-  expect(JSON.parse((await run('sandbox status --json', { env })).out)).toMatchObject({ world: 'demo', trades: 2508 });
+  expect(await run(`sandbox import ${path} --json`, { env })).toEqual(failure(2, `${path}: holds no trades`));
+  expect(await run('sandbox import -', { env, stdin: text })).toEqual(failure(2, 'stdin: holds no trades'));
+  expect(await runJson('sandbox status', { env })).toMatchObject({ world: 'demo', trades: 2508 });
 });
 
 test('a missing file is exit 3, a folder and a file without the needed columns exit 2, and nothing changes', async () => {
@@ -146,8 +141,7 @@ test('--rejects over an existing file needs --yes, and nothing is imported witho
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const rejects = file('kept');
   const argv = `sandbox import ${file([header, row('09:00:00', alice, 'buy', 1, 20)].join('\n'))} --rejects ${rejects}`;
-  const refused = await run(argv, { env, now });
-  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`cannot ask whether to replace ${rejects}`)]);
+  expect(await run(argv, { env, now })).toEqual(failure(2, `cannot ask whether to replace ${rejects}`));
   expect(readFileSync(rejects, 'utf8')).toBe('kept');
   expect((await run(`${argv} --yes`, { env, now })).code).toBe(0);
   expect(readFileSync(rejects, 'utf8')).toBe('');
@@ -253,5 +247,5 @@ test('a trade of more than 1e60 tokens or dollars is refused', async () => {
     ['--amount 1e308 --usd 1', '--amount 1e+308'],
     ['--amount 1 --usd 1e61', '--usd 1e+61'],
   ])
-    expect(await run(`${trade} ${size}`, { env })).toMatchObject({ code: 2, err: expect.stringContaining(`${says}`) });
+    expect(await run(`${trade} ${size}`, { env })).toEqual(failure(2, `${says}`));
 });

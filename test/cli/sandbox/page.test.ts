@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { run } from '../../support/harness.ts';
+import { failure, run } from '../../support/harness.ts';
 import { openPageApi, sessionOf, startPage } from '../../support/served.ts';
 
 test('ui shows any service, and a page calls endpoints that read alone', async () => {
@@ -78,8 +78,7 @@ test('sandbox start --cors lets the pages of these origins ask, and refuses what
   const { url } = await startPage('sandbox start --port 0 --cors http://a.test --cors http://localhost:5173');
   const headers = { origin: 'http://localhost:5173', authorization: 'Bearer sandbox-key-a' };
   expect((await fetch(`${url}/v2/leaderboard`, { headers })).status).toBe(200);
-  const { code, err } = await run('sandbox start --cors *');
-  expect([code, err]).toEqual([2, expect.stringContaining('--cors *: must be the origin of pages')]);
+  expect(await run('sandbox start --cors *')).toEqual(failure(2, '--cors *: must be the origin of pages'));
 });
 
 interface Attempt {

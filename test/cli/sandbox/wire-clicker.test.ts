@@ -1,7 +1,7 @@
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, serve, temporaryFolder } from '../../support/harness.ts';
+import { failure, run, runJson, serve, temporaryFolder } from '../../support/harness.ts';
 import { connect, textOf } from '../../support/mcp-client.ts';
 import { openPageApi, startPage } from '../../support/served.ts';
 
@@ -55,7 +55,7 @@ test('without it, and with names for parameters, a closed perp holds nothing and
 
 test('--wire clicker: tokens match exactly, perps have milliseconds and in feeds no address, and chains without trades are absent', async () => {
   const { env } = await served('--wire clicker');
-  const ask = async (argv: string) => JSON.parse((await run(`${argv} --json`, { env })).out);
+  const ask = async (argv: string) => runJson(`${argv}`, { env });
   expect(await ask('token positions hyperliquid btc open')).toEqual([]);
   const [card] = await ask('token positions hyperliquid BTC open');
   expect(card).toMatchObject({ metadata: { tokenAddress: 'BTC' }, timestamp: expect.toSatisfy((ms) => ms > 1e12) });
@@ -106,10 +106,9 @@ test.each([
   ['{"x.y":"z"}', '--wire x.y: no endpoint is called x'],
 ])('--wire %s is refused before anything is served, also by a dry run and for the background', async (wire, said) => {
   for (const more of ['', '--dry-run', '--detach'])
-    expect(await run(['sandbox', 'start', '--wire', wire, ...more.split(' ').filter(Boolean)])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(said),
-    });
+    expect(await run(['sandbox', 'start', '--wire', wire, ...more.split(' ').filter(Boolean)])).toEqual(
+      failure(2, said),
+    );
 });
 
 test('a dry run says how it would answer, and the library accepts the same', async () => {

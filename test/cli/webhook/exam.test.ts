@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type WebhookEvent, webhookHandler } from '../../../src/library/webhook.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
-import { openPort, type RunOptions, run, stub, temporaryFolder, until } from '../../support/harness.ts';
+import { openPort, type RunOptions, run, runJson, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { listen, secret } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 
@@ -230,7 +230,7 @@ test('a webhook whose destination does not listen is named with the line that re
   const [env, [port = 0]] = [{ SOTRA_DATA_DIR: temporaryFolder() }, await freePorts(1)];
   const open = await stub((_, response) => response.end());
   const register = async (url: string) =>
-    JSON.parse((await run(`--sandbox webhook register --url ${url} --wallet-addresses ext:a --json`, { env })).out).uid;
+    (await runJson(`--sandbox webhook register --url ${url} --wallet-addresses ext:a`, { env })).uid;
   await register(`${open.url}/hook`);
   const uid = await register(`http://127.0.0.1:${port}/hook`);
   const { code, err, out } = await run('webhook trigger new-feed-item --sandbox', { env, skipWaits: true, tty: 80 });

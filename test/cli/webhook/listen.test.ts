@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, type Stub, stub, temporaryFolder, until } from '../../support/harness.ts';
+import { failure, run, runJson, type Stub, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 
@@ -130,7 +130,7 @@ test('why a target fails is shown by other commands with its tries and the next 
   const { url, stop, shown } = await listen(folder, `--forward-to ${target.url}/in`);
   for (const id of ['one', 'two', 'three']) expect(await send(url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
   const env = { SOTRA_DATA_DIR: folder };
-  const show = async () => JSON.parse((await run('webhook show two --json', { env })).out);
+  const show = async () => runJson('webhook show two', { env });
   await expect.poll(async () => (await show()).retries.length).toBe(1);
   const { status: state, forwards, retries, webhook } = await show();
   expect([state, forwards]).toEqual(['waiting', []]);
@@ -182,10 +182,7 @@ test('a port in use is an error, and nothing keeps running', async () => {
   const [folder, other] = [temporaryFolder(), temporaryFolder()];
   const { url } = await listen(folder);
   const argv = `--port ${new URL(url).port} --forward-to http://127.0.0.1:9/in`;
-  expect(await (await listen(other, argv)).stop()).toMatchObject({
-    code: 3,
-    err: expect.stringContaining(': another program listens there\n'),
-  });
+  expect(await (await listen(other, argv)).stop()).toEqual(failure(3, ': another program listens there\n'));
   const { url: next } = await listen(other, '--forward-to http://127.0.0.1:9/in');
   expect(await send(next, bodyOf('one'), signed(bodyOf('one')))).toBe(200);
 });
@@ -343,9 +340,7 @@ test('events are found by a coin of hyperliquid', async () => {
     [0, ['spot']],
     [0, []],
   ]);
-  const { code, err } = await run('webhook events --token 0x12', { env: { SOTRA_DATA_DIR: folder } });
-  expect([code, err]).toEqual([
-    2,
-    expect.stringContaining('--token 0x12: must be an EVM or Solana address, or a coin'),
-  ]);
+  expect(await run('webhook events --token 0x12', { env: { SOTRA_DATA_DIR: folder } })).toEqual(
+    failure(2, '--token 0x12: must be an EVM or Solana address, or a coin'),
+  );
 });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder, until } from '../../support/harness.ts';
+import { run, runJson, temporaryFolder, until } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 import { serveSandbox } from '../../support/served.ts';
@@ -149,5 +149,5 @@ test('the probe of webhook validate is answered right and is no event', async ()
   expect([code, JSON.parse(out)]).toEqual([0, { success: true }]);
   await until(() => shown.err.includes('validation probe'));
   expect((await stop()).out).toBe('');
-  expect(JSON.parse((await run('webhook events --json', { env })).out)).toEqual([]);
+  expect(await runJson('webhook events', { env })).toEqual([]);
 });

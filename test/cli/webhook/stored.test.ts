@@ -1,7 +1,7 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, stub, temporaryFolder, until } from '../../support/harness.ts';
+import { failure, run, runJson, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { fillInbox, inboxFolderOf, storedIds } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { long } from '../../support/size.ts';
@@ -173,11 +173,7 @@ test('webhook forward sends what another process stores, and one process at a ti
   for (const body of bodies) await send(url, body, signed(body));
   await until(() => target.requests.length === 3);
   expect(target.requests.map(({ body }) => body)).toEqual(bodies);
-  const second = await run(argv, { env });
-  expect(second).toMatchObject({
-    code: 3,
-    err: expect.stringContaining('forwarding from the store default (--name) is in use'),
-  });
+  expect(await run(argv, { env })).toEqual(failure(3, 'forwarding from the store default (--name) is in use'));
   stopping.abort();
   expect((await ended).code).toBe(0);
   expect(await run('webhook forward', { env })).toMatchObject({ code: 2 });
@@ -238,19 +234,14 @@ test('--keep and --repeats-within of a listener are usage errors with an --inbox
   writeFileSync(file, 'abc\n', { mode: 0o600 });
   for (const flag of ['--keep', '--repeats-within']) {
     const argv = `webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X ${flag} 7d`;
-    expect(await run(argv)).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(`${flag} is for a local store`),
-    });
+    expect(await run(argv)).toEqual(failure(2, `${flag} is for a local store`));
   }
-  expect(await run(`webhook listen --secret-file ${file} --replicas 3`)).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('--replicas needs an inbox'),
-  });
-  expect(await run(`webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X --replicas 2`)).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('--replicas 2: must be 1, 3 or 5'),
-  });
+  expect(await run(`webhook listen --secret-file ${file} --replicas 3`)).toEqual(
+    failure(2, '--replicas needs an inbox'),
+  );
+  expect(await run(`webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X --replicas 2`)).toEqual(
+    failure(2, '--replicas 2: must be 1, 3 or 5'),
+  );
 });
 
 /** What would show nothing, or do nothing: argument and what the error says. */
@@ -273,14 +264,15 @@ const useless: readonly (readonly [argv: string, says: string])[] = [
 ];
 
 test.each(['', ' --wait 5s'])('webhook events --type x%s warns that no document names this kind', async (more) => {
-  const { err } = await run(`webhook events --type newfeed-item${more}`, { skipWaits: true });
-  expect(err).toContain(
-    'warning: --type: unknown kind of event newfeed-item; known: new-feed-item, comment-created, copyswap. Did you mean new-feed-item?\n',
-  );
+  expect(await run(`webhook events --type newfeed-item${more}`, { skipWaits: true })).toMatchObject({
+    err: expect.stringContaining(
+      'warning: --type: unknown kind of event newfeed-item; known: new-feed-item, comment-created, copyswap. Did you mean new-feed-item?\n',
+    ),
+  });
 });
 
 test.each(useless)('webhook %s is a usage error', async (argv, says) => {
-  expect(await run(`webhook ${argv}`)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(says) });
+  expect(await run(`webhook ${argv}`)).toEqual(failure(2, says));
 });
 
 test('a password is not sent to an inbox on another machine in the clear', async () => {
@@ -342,8 +334,9 @@ test('a delivery that fails for a day is set aside and the next is sent; replay 
     `event bad was not accepted in ${before + 1} tries (HTTP 503): set aside; sotra webhook replay --failed sends it again`,
   );
   const failed = async () => {
-    const { out } = await run('webhook events --status failed --json', { env });
-    return JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId);
+    return (await runJson('webhook events --status failed', { env })).map(
+      ({ eventId }: { eventId: string }) => eventId,
+    );
   };
   expect(await failed()).toEqual(['bad']);
   const refusing = await run(`webhook replay --failed --to ${target.url}`, { env, skipWaits: true });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { failure } from '../../support/harness.ts';
 import { hook, ids, kept, place, register, uid } from '../../support/upload-place.ts';
 
 const sync = `webhook sync --url ${hook} --file @list --secret-file @hook.secret`;
@@ -130,12 +131,9 @@ test('a file that is no place for a secret is refused before anything is sent; a
   const { sotra, write, requests } = kept();
   write('list', ids(2));
   const argv = `webhook sync --url ${hook} --file @list --secret-file @none/hook.secret`;
-  expect(await sotra(argv)).toMatchObject({
-    code: 2,
-    err: expect.stringContaining(
-      'error: --secret-file @none/hook.secret: cannot be written: no such file or directory',
-    ),
-  });
+  expect(await sotra(argv)).toEqual(
+    failure(2, 'error: --secret-file @none/hook.secret: cannot be written: no such file or directory'),
+  );
   expect(requests).toEqual([]);
   expect((await sotra(`${argv} --check`)).code).toBe(10);
 });
@@ -195,11 +193,10 @@ test('--check names lines that are not addresses and addresses of another chain,
 test('--check counts duplicates, and --skip-invalid goes on with the other lines', async () => {
   const { sotra, write } = kept();
   write('list', `${evm(30)}${evm(2)}${solana}\n`);
-  const { code, err } = await sotra(`${sync} --check --skip-invalid`);
-  expect([code, err]).toEqual([
-    10,
-    `warning: line 33: ${solana}: Solana, but 32 others are EVM\n2 duplicates in the list.\nWould register a webhook with 31 addresses.\n`,
-  ]);
+  expect(await sotra(`${sync} --check --skip-invalid`)).toMatchObject({
+    code: 10,
+    err: `warning: line 33: ${solana}: Solana, but 32 others are EVM\n2 duplicates in the list.\nWould register a webhook with 31 addresses.\n`,
+  });
 });
 
 test('a list with many addresses of both chains is clean, and sync sends a list with few of one', async () => {
@@ -390,8 +387,7 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
   await sotra(sync);
   expect((await sotra(`${sync} --replace`)).err).toContain('Nothing was sent: webhook w-0');
   write('list', ids(2400));
-  const unasked = await sotra(`${sync} --replace`);
-  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('Add --yes to do it without asking.')]);
+  expect(await sotra(`${sync} --replace`)).toEqual(failure(2, 'Add --yes to do it without asking.'));
   const no = await sotra(`${sync} --replace`, { tty: 200, answers: ['n'] });
   expect([no.code, no.err]).toEqual([2, expect.stringContaining('100 addresses of it are not in the file.')]);
   expect(hooks.map((each) => each.uid)).toEqual(['w-0']);
@@ -490,11 +486,10 @@ test('a replacement that was interrupted before the old webhook was deleted is f
   fault.answer = ({ method }) => (method === 'DELETE' ? [500, { error: 'broken' }] : undefined);
   expect((await sotra(`${sync} --replace --yes --retries 0`)).code).toBe(8);
   expect(hooks.map((each) => each.uid)).toEqual(['w-0', 'w-1']);
-  const check = await sotra(`${sync} --check`);
-  expect([check.code, check.err]).toEqual([
-    10,
-    `The upload to webhook w-1 is not finished; continue with: sotra ${sync}\nWould replace webhook w-0 by one with 2,400 addresses.\n`,
-  ]);
+  expect(await sotra(`${sync} --check`)).toMatchObject({
+    code: 10,
+    err: `The upload to webhook w-1 is not finished; continue with: sotra ${sync}\nWould replace webhook w-0 by one with 2,400 addresses.\n`,
+  });
   fault.answer = () => undefined;
   write('list', ids(2401));
   expect((await sotra(sync)).err).toBe('Replaced webhook w-0 by w-1 with 2,401 addresses.\n');

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sameDestination } from '../../../src/api/http-address.ts';
 import { NetworkFailure } from '../../../src/client/failures.ts';
+import { failure } from '../../support/harness.ts';
 import {
   type Answer,
   add,
@@ -68,13 +69,9 @@ test('the same registration again sends nothing; a URL in other words is the sam
   const again = await sotra('webhook register --url HTTPS://D.example.com:443/ --file @list');
   expect(again).toMatchObject({ code: 0, err: 'Nothing was sent: webhook w-0 has all 3 addresses.\n' });
   write('list', ids(4));
-  const other = await sotra('webhook register --url https://d.example.com --file @list');
-  expect([other.code, other.err]).toEqual([
-    6,
-    expect.stringContaining(
-      'error: webhook w-0 already sends to https://d.example.com\nhint: sotra webhook sync sends',
-    ),
-  ]);
+  expect(await sotra('webhook register --url https://d.example.com --file @list')).toEqual(
+    failure(6, 'error: webhook w-0 already sends to https://d.example.com\nhint: sotra webhook sync sends'),
+  );
   expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'GET']);
   const another = await sotra('webhook register --url https://d.example.com --file @list --another --json');
   expect([JSON.parse(another.out).uid, hooks.length]).toEqual(['w-1', 2]);
@@ -271,10 +268,7 @@ test.each([
     };
     write('list', ids(3));
     expect((await sotra(`${register} @list`)).code).toBe(0);
-    expect(await second).toMatchObject({
-      code: 3,
-      err: expect.stringContaining(`error: ${what} is in use by another process`),
-    });
+    expect(await second).toEqual(failure(3, `error: ${what} is in use by another process`));
     expect(hooks).toHaveLength(1);
   },
 );

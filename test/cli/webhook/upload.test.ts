@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { fc } from '../../support/draw.ts';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { failure, run, temporaryFolder } from '../../support/harness.ts';
 import { long, size } from '../../support/size.ts';
 import { add, fresh, hook, ids, kept, place, register, uid } from '../../support/upload-place.ts';
 
@@ -94,8 +94,7 @@ test('an upload that stops half-way is exit 10 and says how far it is and why; t
     },
   ]);
   fault.answer = () => undefined;
-  const second = await sotra(argv);
-  expect(second.code).toBe(0);
+  expect(await sotra(argv)).toMatchObject({ code: 0 });
   expect([holds('w-0').length, sent.length]).toEqual([3500, 3500]);
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
@@ -285,10 +284,7 @@ test('the column is named for a file and for stdin, packed or not', async () => 
 
 test('a list that does not exist is exit 3; one that is interrupted while it is read is exit 130', async () => {
   const { sotra, sent, uploads } = place();
-  expect(await sotra(`${add} @none`)).toMatchObject({
-    code: 3,
-    err: expect.stringContaining('--file @none: no such file\n'),
-  });
+  expect(await sotra(`${add} @none`)).toEqual(failure(3, '--file @none: no such file\n'));
   const stopped = new AbortController();
   async function* list() {
     yield Buffer.from(ids(1000));
