@@ -139,7 +139,7 @@ function createReceiver(maxBytes: number): (request: IncomingMessage) => Promise
       const end = (result: Buffer | Refusal) => {
         if (receiving.delete(body)) allMemory -= body.memory;
         chunks = [];
-        request.off('data', add);
+        request.off('readable', read);
         resolve(result);
       };
       const body = { bytes: 0, memory: 0, refuse: () => end(tooMuch) };
@@ -152,8 +152,12 @@ function createReceiver(maxBytes: number): (request: IncomingMessage) => Promise
         else makeRoom();
       };
       if (Number(request.headers['content-length'] ?? 0) > maxBytes) return resolve(tooLarge);
+      // What came in many small chunks is read as one.
+      const read = () => {
+        for (let chunk = request.read(); chunk !== null; chunk = request.read()) add(chunk);
+      };
       receiving.add(body);
-      request.on('data', add);
+      request.on('readable', read);
       request.once('end', () => end(Buffer.concat(chunks)));
       request.once('close', () => {
         reject(new Error('the sender has gone'));
