@@ -123,7 +123,7 @@ export function splitUnseen(text: string): { text: string; unseen: boolean }[] {
   return parts;
 }
 
-// Line ends, tabs, and the colors and weights of our tables; nothing that hides text or moves the cursor.
+// Line ends, tabs, and the colors and weights that the palette has; nothing that hides text or moves the cursor.
 const ours = /(\n|\t|\u001b\[(?:[0-4]|9|2[2-479]|[34][0-79]|9[0-7]|10[0-7]|[34]8;(?:5;\d{1,3}|2(?:;\d{1,3}){3}))?m)/;
 
 /**

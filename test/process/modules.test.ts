@@ -85,7 +85,8 @@ test.each(some(['leaderboard list --help', 'webhook --help'], 1))(
   async (argv) => {
     const { packages, own } = await loadedBy(argv);
     expect(own.filter((name) => name.startsWith('commands/'))).toEqual([`commands/${argv.split(' ')[0]}`]);
-    for (const heavy of ['zod', 'undici', 'libsql', 'viem']) expect(packages).not.toContain(heavy);
+    for (const heavy of ['zod', 'undici', 'libsql', 'viem', 'conf', 'cli-table3', 'chalk'])
+      expect(packages).not.toContain(heavy);
     expect(own).not.toContain('sandbox');
   },
 );
@@ -98,12 +99,20 @@ test('a read command loads its own group, and of the packages what reads words a
   expect(own).not.toContain('sandbox');
 });
 
-test('a table adds what measures its texts', async () => {
+test('a table adds what draws it', async () => {
   const { out } = await run('--sandbox leaderboard list --limit 1 --json');
   const { env } = await answering(out);
   const { packages } = await loadedBy('leaderboard list --format table', env);
-  const measuring = ['ansi-regex', 'get-east-asian-width', 'string-width', 'strip-ansi'];
-  expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod', ...measuring].sort());
+  const drawing = ['chalk', 'cli-table3', 'get-east-asian-width'];
+  const ofThose = [
+    '@colors/colors',
+    'ansi-regex',
+    'emoji-regex',
+    'is-fullwidth-code-point',
+    'string-width',
+    'strip-ansi',
+  ];
+  expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod', ...drawing, ...ofThose].sort());
 });
 
 test('signing loads one library that signs, and nothing that sends', async () => {
@@ -115,7 +124,8 @@ test('signing loads one library that signs, and nothing that sends', async () =>
     `comment sign --chain base --tx ${tx} --token ${token} --text gm --service-name Example --key-file ${file}`,
   );
   expect(packages).toContain('viem');
-  for (const heavy of ['undici', 'hono', 'libsql', 'ora', 'jq-wasm']) expect(packages).not.toContain(heavy);
+  for (const heavy of ['undici', 'tweetnacl', 'hono', 'libsql', 'conf', 'ora', 'chalk', 'jq-wasm'])
+    expect(packages).not.toContain(heavy);
   expect(own).not.toContain('sandbox');
 });
 
@@ -124,7 +134,9 @@ test.each(some(['leaderboard list --json', 'profile get 0xA4E221aa5A7Ba51B5d5C7D
   async (argv) => {
     const { packages } = await loadedBy(`--sandbox ${argv}`);
     expect(packages).toContain('libsql');
-    for (const other of ['undici', 'hono', '@hono/node-server', 'ora']) expect(packages).not.toContain(other);
-    for (const cryptography of ['viem', '@noble/curves', '@noble/hashes']) expect(packages).not.toContain(cryptography);
+    for (const other of ['undici', 'hono', '@hono/node-server', 'conf', 'ora', 'chalk'])
+      expect(packages).not.toContain(other);
+    for (const cryptography of ['viem', 'tweetnacl', '@noble/curves', '@noble/hashes'])
+      expect(packages).not.toContain(cryptography);
   },
 );

@@ -1,9 +1,10 @@
-import { styleText } from 'node:util';
+import { Chalk } from 'chalk';
+import CliTable from 'cli-table3';
 import { safeText } from '../../api/safe-text.ts';
 import { usageError } from '../../errors.ts';
 import { chooseSide, chooseTone, counted, formatUsd, missing, readCells } from './format.ts';
 import { wrapWords } from './messages.ts';
-import { cutText, displayWidth } from './text-width.ts';
+import { cutText, displayWidth, isPlain } from './text-width.ts';
 import {
   type AnyColumn,
   type Bar,
@@ -18,21 +19,30 @@ import {
   tableBatches,
 } from './view.ts';
 
+type Palette = ReturnType<typeof createPalette>;
+
 export interface DrawOptions {
   width: number;
-  paint: Paint;
+  palette: Palette;
   /** Tells what is not shown. */
   note: (text: string) => void;
 }
 
-type Paint = (text: string, tone: Tone) => string;
-
-/** Of the 16 colors of the user's theme, so that it reads on light and dark. */
-const styles = { gain: 'green', loss: 'red', muted: 'dim', strong: 'bold' } as const;
-
-export function createPaint(hasColors: boolean): Paint {
-  return (text, tone) =>
-    !hasColors || tone === 'plain' || text === '' ? text : styleText(styles[tone], text, { validateStream: false });
+/** Uses only the 16 colors of the user's theme, so it reads on light and dark. */
+export function createPalette(hasColors: boolean) {
+  const paint = new Chalk({ level: hasColors ? 1 : 0 });
+  const tones: Record<Tone, (text: string) => string> = {
+    gain: paint.green,
+    loss: paint.red,
+    muted: paint.dim,
+    strong: paint.bold,
+    plain: (text) => text,
+  };
+  return {
+    tone: (tone: Tone, text: string) => tones[tone](text),
+    title: paint.bold,
+    dim: paint.dim,
+  };
 }
 
 /** Cells between two columns. */
@@ -78,7 +88,7 @@ const remembered = 50;
 async function* drawPart(part: Part, options: DrawOptions) {
   const { title, columns, batches, live, flag } = part;
   if (columns.length === 0) return;
-  const titleLine = title === undefined ? '' : `${options.paint(cutText(safeText(title), options.width), 'strong')}\n`;
+  const titleLine = title === undefined ? '' : `${options.palette.title(cutText(safeText(title), options.width))}\n`;
   let recent: readonly unknown[] = [];
   let [from, heading, hidden] = [0, '', 0];
   for await (const added of batches) {
@@ -105,7 +115,7 @@ function drawRows(
   { from, shown }: { from: number; shown: number },
   options: DrawOptions,
 ) {
-  const { paint } = options;
+  const { palette } = options;
   const lines = readCells(columns, rows, from);
   if (layout === 'record') return { heading: '', body: drawRecords(columns, lines, options), hidden: 0 };
   const { fitted, shortens, hidden } = fitColumns(columns, lines, { width: options.width, mayDrop });
@@ -114,9 +124,9 @@ function drawRows(
   if (totalOf(fitted) > options.width) return { heading: '', body: drawRecords(left, added, options), hidden };
   const drawn = fitted.map(({ column, width }) => ({ width, side: chooseSide(column, rows) }));
   const headers = left.map(({ header }) => ({ text: header, tone: 'strong' as const }));
-  const body = drawLines(shortens ? shorten(added) : added, drawn, paint);
-  const rule = paint('─'.repeat(totalOf(fitted)), 'muted');
-  return { heading: `${drawLines([headers], drawn, paint)}${rule}\n`, body, hidden };
+  const body = drawLines(shortens ? shorten(added) : added, drawn, palette);
+  const rule = palette.dim('─'.repeat(totalOf(fitted)));
+  return { heading: `${drawLines([headers], drawn, palette)}${rule}\n`, body, hidden };
 }
 
 const minRoom = 8;
@@ -125,14 +135,14 @@ const minRoom = 8;
 function drawRecords(
   columns: readonly AnyColumn[],
   cells: readonly (readonly CellText[])[],
-  { width, paint }: DrawOptions,
+  { width, palette }: DrawOptions,
 ): string {
   const indent = Math.max(0, ...columns.map(({ header }) => displayWidth(header))) + 2;
   const room = Math.max(minRoom, width - indent);
   const drawLine = ({ header, cut }: AnyColumn, { text, tone = 'plain' }: CellText) => {
     const lines = cut ? wrapWords(text, room, displayWidth) : [text];
-    const value = lines.map((line) => paint(line, tone)).join(`\n${' '.repeat(indent)}`);
-    return `${paint(header, 'muted')}${' '.repeat(indent - displayWidth(header))}${value}`.trimEnd();
+    const value = lines.map((line) => palette.tone(tone, line)).join(`\n${' '.repeat(indent)}`);
+    return `${palette.dim(header)}${' '.repeat(indent - displayWidth(header))}${value}`.trimEnd();
   };
   const records = cells.map((line) =>
     columns.map((column, index) => `${drawLine(column, line[index] ?? { text: '' })}\n`).join(''),
@@ -145,17 +155,40 @@ interface DrawnColumn {
   side: 'left' | 'right';
 }
 
-function drawLines(lines: Lines, columns: readonly DrawnColumn[], paint: Paint): string {
-  const drawLine = (line: readonly CellText[]) =>
-    columns.map((column, index) => drawCell(line[index] ?? { text: '' }, column, paint)).join(' '.repeat(gap));
-  return lines.map((line) => `${drawLine(line).trimEnd()}\n`).join('');
+/** cli-table3 compares each row with all rows above. */
+const rowsAtOnce = 50;
+
+function drawLines(lines: readonly (readonly CellText[])[], columns: readonly DrawnColumn[], palette: Palette): string {
+  let drawn = '';
+  for (let at = 0; at < lines.length; at += rowsAtOnce) {
+    const table = new CliTable({
+      chars: noBorders,
+      style: noStyle,
+      colWidths: columns.map(({ width }) => width),
+      colAligns: columns.map(({ side }) => side),
+    });
+    const odd: string[] = [];
+    const drawCell = ({ text, tone = 'plain' }: CellText, index: number) => {
+      const cut = cutText(text, columns[index]?.width ?? 0);
+      if (isPlain(cut)) return palette.tone(tone, cut);
+      const cells = displayWidth(cut);
+      if (cells > 0) odd.push(cut);
+      return palette.tone(tone, standIn.repeat(cells));
+    };
+    table.push(...lines.slice(at, at + rowsAtOnce).map((line) => line.map(drawCell)));
+    drawn += `${table.toString().replaceAll(standIns, () => odd.shift() ?? '')}\n`;
+  }
+  return drawn.replaceAll(/ +$/gm, '');
 }
 
-function drawCell({ text, tone = 'plain' }: CellText, { width, side }: DrawnColumn, paint: Paint): string {
-  const cut = cutText(text, width);
-  const space = ' '.repeat(width - displayWidth(cut));
-  return side === 'right' ? space + paint(cut, tone) : paint(cut, tone) + space;
-}
+// cli-table3 counts a cell for each vowel sign of Devanagari and one for 🪙: such a text is drawn as so many private characters.
+const standIn = '\ue000';
+const standIns = /\ue000+/g;
+
+const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
+const edges =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
+const noBorders = { ...Object.fromEntries(edges.split(' ').map((edge) => [edge, ''])), middle: ' '.repeat(gap) };
 
 // A column that may be cut is not made narrower than the first, nor than the second while another column can be dropped instead.
 const [minCut, enoughCut] = [8, 20];
@@ -238,7 +271,7 @@ export function chartForm(options: DrawOptions): Form {
 
 const minWidth = 40;
 /** One line a bar, in at most `width` cells (40 at least): gains to the right of zero, losses to the left, on one linear scale. */
-function renderChart({ title, bars }: BarChart, { width: given, paint }: DrawOptions): string {
+function renderChart({ title, bars }: BarChart, { width: given, palette }: DrawOptions): string {
   if (bars.length === 0) return '';
   const width = Math.max(minWidth, given);
   const labels = bars.map(({ label }) => safeText(label));
@@ -252,11 +285,11 @@ function renderChart({ title, bars }: BarChart, { width: given, paint }: DrawOpt
     const tone = chooseTone(usd);
     return [
       label + ' '.repeat(labelWidth - displayWidth(label) + gap + figureWidth - displayWidth(figure)),
-      paint(figure, tone) + ' '.repeat(gap),
-      drawBar(usd ?? 0, plot, (text) => paint(text, tone)),
+      palette.tone(tone, figure) + ' '.repeat(gap),
+      drawBar(usd ?? 0, plot, (text) => palette.tone(tone, text)),
     ].join('');
   });
-  return [paint(cutText(safeText(title), width), 'strong'), '', ...lines].map((line) => `${line.trimEnd()}\n`).join('');
+  return [palette.title(cutText(safeText(title), width)), '', ...lines].map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 type Plot = ReturnType<typeof makePlot>;

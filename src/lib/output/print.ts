@@ -115,8 +115,8 @@ function chooseForm(result: Result, { io, options, filter }: PrintContext): Form
 }
 
 async function drawForm(name: 'table' | 'chart', { io, options, note }: PrintContext): Promise<Form> {
-  const { createPaint, tableForm, chartForm } = await import('./draw.ts');
-  const drawing = { width: io.out.width, paint: createPaint(io.out.hasColors && !options.noColor), note };
+  const { createPalette, tableForm, chartForm } = await import('./draw.ts');
+  const drawing = { width: io.out.width, palette: createPalette(io.out.hasColors && !options.noColor), note };
   return name === 'table' ? tableForm(drawing) : chartForm(drawing);
 }
 

@@ -1,3 +1,4 @@
+import { stringify } from 'csv-stringify/sync';
 import { safeText, stripForCsv } from '../../api/safe-text.ts';
 import { type AnyColumn, type CellValue, cellValue, type Form, knownColumns } from './view.ts';
 
@@ -37,9 +38,15 @@ function writeFacts(column: AnyColumn, rows: readonly unknown[]): string {
 }
 
 const writers: Readonly<Record<RowFormat, (rows: readonly (readonly CellValue[])[]) => string>> = {
-  csv: (rows) => joinCells(rows.map(mapTexts((text) => quoteCsv(guardFormula(stripForCsv(text))))), ','),
-  tsv: (rows) => joinCells(rows.map(mapTexts((text) => escapeTsv(guardFormula(text)))), '\t'),
-  plain: (rows) => joinCells(rows.map(mapTexts(escapeTsv)), '\t'),
+  // csv-stringify leaves a lone return bare, which some readers take for a line end.
+  csv: (rows) =>
+    stringify(rows.map(mapTexts((text) => guardFormula(stripForCsv(text)))), {
+      record_delimiter: '\n',
+      // A reader that separates cells by semicolons or tabs would run the text after one as a formula.
+      quoted_match: /[\r;\t]/,
+    }),
+  tsv: (rows) => joinTabs(rows.map(mapTexts((text) => escapeTsv(guardFormula(text))))),
+  plain: (rows) => joinTabs(rows.map(mapTexts(escapeTsv))),
 };
 
 function mapTexts(write: (text: string) => string) {
@@ -47,13 +54,8 @@ function mapTexts(write: (text: string) => string) {
     row.map((cell) => (typeof cell === 'string' ? write(cell) : formatScalar(cell)));
 }
 
-function joinCells(rows: readonly (readonly string[])[], separator: string): string {
-  return rows.map((cells) => `${cells.join(separator)}\n`).join('');
-}
-
-/** Quoted as RFC 4180 has it, and with a semicolon or tab too: a reader that separates by those would run the text after one as a formula. */
-function quoteCsv(text: string): string {
-  return /[",;\t\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function joinTabs(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => `${cells.join('\t')}\n`).join('');
 }
 
 function guardFormula(text: string): string {

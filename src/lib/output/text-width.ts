@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 const plain = /^[\x20-\x7e…–]*$/;
 
 /** Whether each character is one grapheme of one cell, as in most texts. */
-function isPlain(text: string): boolean {
+export function isPlain(text: string): boolean {
   return plain.test(text);
 }
 

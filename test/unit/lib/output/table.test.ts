@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { createPaint, tableForm } from '../../../../src/lib/output/draw.ts';
+import { createPalette, tableForm } from '../../../../src/lib/output/draw.ts';
 import { displayWidth } from '../../../../src/lib/output/text-width.ts';
 import type { Block, View } from '../../../../src/lib/output/view.ts';
 import { type Trader, traders, traderView, writeForm } from '../../../support/output-sample.ts';
 import { size } from '../../../support/size.ts';
 
 const draw = (width: number, rows: Parameters<typeof writeForm>[1], ...batches: (readonly unknown[])[]) =>
-  writeForm(tableForm({ width, paint: createPaint(false), note: () => {} }), rows, ...batches);
+  writeForm(tableForm({ width, palette: createPalette(false), note: () => {} }), rows, ...batches);
 
 const drawTraders = (width: number, columns?: string[]) => draw(width, { view: traderView, columns }, traders);
 
@@ -113,7 +113,7 @@ test('no rows are no text', async () => {
 });
 
 test('gains are green and losses red, headers bold, and without color nothing else changes', async () => {
-  const form = tableForm({ width: 80, paint: createPaint(true), note: () => {} });
+  const form = tableForm({ width: 80, palette: createPalette(true), note: () => {} });
   const colored = await writeForm(form, { view: traderView, columns: ['rank', 'pnl'] }, traders);
   expect(colored.split('\n').slice(0, 5)).toEqual([
     '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
@@ -210,7 +210,7 @@ test.each([
   [24, 'Name         Address', ['2 columns hidden, see --columns']],
 ])('at %i columns the head is %j, and hidden columns are counted: %j', async (width, head, hidden) => {
   const notes: string[] = [];
-  const form = tableForm({ width, paint: createPaint(false), note: (text) => notes.push(text) });
+  const form = tableForm({ width, palette: createPalette(false), note: (text) => notes.push(text) });
   const out = await writeForm(form, { view: wallets }, ['a-name-of-twenty-five-ch.', 'b']);
   expect([out.split('\n')[0], notes]).toEqual([head, hidden]);
 });
