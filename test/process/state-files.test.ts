@@ -256,8 +256,9 @@ function leave(folder: string, name: string, minutesAgo: number): void {
 
 test('drafts that a killed process left go with the next change of the settings; young ones and what is not ours stay', async () => {
   const folder = temporaryFolder();
+  const ours = ['config.json.tmp-5245811440579385', 'config.json.sotra-0a1b2c3d.tmp'];
   const theirs = ['notes.0a1b2c3d.tmp', 'sotra-0a1b2c3d.tmp.txt', 'other.json.tmp-5245811440579385'];
-  for (const name of ['config.json.sotra-0a1b2c3d.tmp', ...theirs]) leave(folder, name, 60);
+  for (const name of [...ours, ...theirs]) leave(folder, name, 60);
   leave(folder, 'config.json.sotra-99999999.tmp', 1);
   expect(
     await run('context set a --base-url https://a.example.com', { env: { SOTRA_CONFIG_DIR: folder } }),

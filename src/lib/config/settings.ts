@@ -1,11 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { layouts } from '../../api/formats.ts';
 import { byName, isObject, parseJson } from '../../api/json.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { type LockIo, withLock } from '../files/database.ts';
-import { makeFolder, readStateBytes, replaceFile } from '../files/durable-file.ts';
+import { makeFolder, readStateBytes, removeOldDrafts, syncFolder } from '../files/durable-file.ts';
 import { decodeText } from '../files/source.ts';
 
 /** The layout of the file; default: this one. */
@@ -39,10 +39,19 @@ export function openSettings(directory: string): SettingsStore {
       try {
         makeFolder(directory);
         return await withLock(join(directory, 'config.lock'), io, async () => {
+          const { default: Conf } = await import('conf');
           const settings = change(read());
-          // A link to a file elsewhere stays one.
-          const file = existsSync(path) ? realpathSync(path) : path;
-          replaceFile(file, JSON.stringify({ ...settings, version }, null, '\t'));
+          const file = new Conf<Record<string, unknown>>({
+            cwd: directory,
+            configName: 'config',
+            configFileMode: 0o600,
+            clearInvalidConfig: false,
+            deserialize: (text) => JSON.parse(text.replace(/^\uFEFF/, '')),
+          });
+          file.store = { ...settings, version };
+          chmodSync(path, 0o600);
+          syncFolder(directory);
+          removeOldDrafts(directory, statSync(path).mtimeMs);
           return settings;
         });
       } catch (cause) {

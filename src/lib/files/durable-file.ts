@@ -107,12 +107,12 @@ function fromDraft(file: string, text: string, install: (draft: string) => void)
   syncFolder(dirname(file));
 }
 
-const draftName = /\.sotra-[0-9a-f]{8}\.tmp$/;
+const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
 /** A draft of this age belongs to a killed process. */
 const oldMs = 600_000;
 
 /** Removes the drafts that killed processes left in a folder. `nowMs` by the clock of the disk, which need not be ours. */
-function removeOldDrafts(folder: string, nowMs: number): void {
+export function removeOldDrafts(folder: string, nowMs: number): void {
   try {
     for (const name of readdirSync(folder)) {
       if (!draftName.test(name)) continue;
