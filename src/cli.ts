@@ -8,125 +8,38 @@ import { ClosedPipe, type Io } from './lib/io.ts';
 import { visibleJson } from './lib/output/json.ts';
 import { createMessages, type Messages } from './lib/output/messages.ts';
 
-interface Group {
-  summary: string;
-  /** Adds the subcommands, or what a command without subcommands takes and does. */
-  load: () => Promise<(group: Command) => void>;
-  /** Understood, and shown nowhere. */
-  plural?: string;
-}
+type Group = readonly [name: string, summary: string, load: NonNullable<Command['loader']>];
 
-const serviceGroups: Readonly<Record<string, Group>> = {
-  leaderboard: {
-    summary: 'Traders ranked by PnL',
-    plural: 'leaderboards',
-    load: async () => (await import('./commands/leaderboard/index.ts')).addLeaderboard,
-  },
-  profile: {
-    summary: 'Profiles, positions and followers of traders',
-    plural: 'profiles',
-    load: async () => (await import('./commands/profile/index.ts')).addProfile,
-  },
-  follow: {
-    summary: 'Follow and unfollow traders',
-    plural: 'follows',
-    load: async () => (await import('./commands/follow/index.ts')).addFollow,
-  },
-  feed: {
-    summary: 'What traders did, newest first',
-    plural: 'feeds',
-    load: async () => (await import('./commands/feed/index.ts')).addFeed,
-  },
-  token: {
-    summary: 'Positions and comments of a token',
-    plural: 'tokens',
-    load: async () => (await import('./commands/token/index.ts')).addToken,
-  },
-  position: {
-    summary: 'One position, by trade or by id',
-    plural: 'positions',
-    load: async () => (await import('./commands/position/index.ts')).addPosition,
-  },
-  comment: {
-    summary: 'Signed comments on swaps',
-    plural: 'comments',
-    load: async () => (await import('./commands/comment/index.ts')).addComment,
-  },
-  webhook: {
-    summary: 'Register webhooks, receive and replay their events',
-    plural: 'webhooks',
-    load: async () => (await import('./commands/webhook/index.ts')).addWebhook,
-  },
+/** By their headings in the help. */
+const groups: Readonly<Record<string, readonly Group[]>> = {
+  'The service:': [
+    ['leaderboard', 'Traders ranked by PnL', () => import('./commands/leaderboard/index.ts')],
+    ['profile', 'Profiles, positions and followers of traders', () => import('./commands/profile/index.ts')],
+    ['follow', 'Follow and unfollow traders', () => import('./commands/follow/index.ts')],
+    ['feed', 'What traders did, newest first', () => import('./commands/feed/index.ts')],
+    ['token', 'Positions and comments of a token', () => import('./commands/token/index.ts')],
+    ['position', 'One position, by trade or by id', () => import('./commands/position/index.ts')],
+    ['comment', 'Signed comments on swaps', () => import('./commands/comment/index.ts')],
+    ['webhook', 'Register webhooks, receive and replay their events', () => import('./commands/webhook/index.ts')],
+  ],
+  'The tool:': [
+    ['auth', 'Log in, log out, see which key is used', () => import('./commands/auth/index.ts')],
+    ['context', 'Services saved under names', () => import('./commands/context/index.ts')],
+    ['key', 'Private keys for signing', () => import('./commands/key/index.ts')],
+    ['alias', 'Saved names of traders and tokens', () => import('./commands/alias/index.ts')],
+    ['sandbox', 'A local service to develop against', () => import('./commands/sandbox/index.ts')],
+    ['history', 'The last calls, newest first', () => import('./commands/history/index.ts')],
+    ['why', 'Explain why the last command failed and what to do next', () => import('./commands/why/index.ts')],
+    ['bundle', 'Write a file for a support ticket', () => import('./commands/bundle/index.ts')],
+    ['request', 'Send any request with the API key', () => import('./commands/request/index.ts')],
+    ['ui', 'Browse the service on a local page', () => import('./commands/ui/index.ts')],
+    ['doctor', 'Check settings, key and connection', () => import('./commands/doctor/index.ts')],
+    ['mcp', 'Offer the service to agents (Model Context Protocol)', () => import('./commands/mcp/index.ts')],
+    ['openapi', 'Print the OpenAPI 3.1 document of the service', () => import('./commands/openapi/index.ts')],
+    ['completion', 'Print the completion script of a shell', () => import('./commands/completion/index.ts')],
+    ['help', 'Explain a command, a topic, an error or an exit code', () => import('./commands/help/index.ts')],
+  ],
 };
-
-const toolGroups: Readonly<Record<string, Group>> = {
-  auth: {
-    summary: 'Log in, log out, see which key is used',
-    load: async () => (await import('./commands/auth/index.ts')).addAuth,
-  },
-  context: {
-    summary: 'Services saved under names',
-    plural: 'contexts',
-    load: async () => (await import('./commands/context/index.ts')).addContext,
-  },
-  key: {
-    summary: 'Private keys for signing',
-    plural: 'keys',
-    load: async () => (await import('./commands/key/index.ts')).addKey,
-  },
-  alias: {
-    summary: 'Saved names of traders and tokens',
-    plural: 'aliases',
-    load: async () => (await import('./commands/alias/index.ts')).addAlias,
-  },
-  sandbox: {
-    summary: 'A local service to develop against',
-    plural: 'sandboxes',
-    load: async () => (await import('./commands/sandbox/index.ts')).addSandbox,
-  },
-  history: {
-    summary: 'The last calls, newest first',
-    load: async () => (await import('./commands/history/index.ts')).addHistory,
-  },
-  why: {
-    summary: 'Explain why the last command failed and what to do next',
-    load: async () => (await import('./commands/why/index.ts')).addWhy,
-  },
-  bundle: {
-    summary: 'Write a file for a support ticket',
-    load: async () => (await import('./commands/bundle/index.ts')).addBundle,
-  },
-  request: {
-    summary: 'Send any request with the API key',
-    load: async () => (await import('./commands/request/index.ts')).addRequest,
-  },
-  ui: {
-    summary: 'Browse the service on a local page',
-    load: async () => (await import('./commands/ui/index.ts')).addUi,
-  },
-  doctor: {
-    summary: 'Check settings, key and connection',
-    load: async () => (await import('./commands/doctor/index.ts')).addDoctor,
-  },
-  mcp: {
-    summary: 'Offer the service to agents (Model Context Protocol)',
-    load: async () => (await import('./commands/mcp/index.ts')).addMcp,
-  },
-  openapi: {
-    summary: 'Print the OpenAPI 3.1 document of the service',
-    load: async () => (await import('./commands/openapi/index.ts')).addOpenapi,
-  },
-  completion: {
-    summary: 'Print the completion script of a shell',
-    load: async () => (await import('./commands/completion/index.ts')).addCompletion,
-  },
-  help: {
-    summary: 'Explain a command, a topic, an error or an exit code',
-    load: async () => (await import('./commands/help/index.ts')).addHelp,
-  },
-};
-
-const sections = { 'The service:': serviceGroups, 'The tool:': toolGroups };
 
 /** The program, with groups that are loaded when they are used, so that `--help` and `--version` load commander alone. */
 function createProgram(session: Session, write: (text: string) => void): Command {
@@ -142,11 +55,11 @@ function createProgram(session: Session, write: (text: string) => void): Command
     .exitOverride();
   for (const option of programOptions()) program.addOption(option);
   // Subcommands inherit the settings above, as commander has it.
-  for (const [heading, groups] of Object.entries(sections))
-    for (const [name, { summary, plural, load }] of Object.entries(groups)) {
-      const group = program.command(name).summary(summary).helpGroup(heading);
-      group.loader = load;
-      if (plural !== undefined) group.alias(plural);
+  for (const [heading, listed] of Object.entries(groups))
+    for (const [name, summary, load] of listed) {
+      // The plural is understood, and shown nowhere.
+      const group = program.command(name).alias(`${name}${/[sx]$/.test(name) ? 'es' : 's'}`);
+      group.summary(summary).helpGroup(heading).loader = load;
     }
   program.footer = 'One command: sotra <command> --help. Topics, errors, exit codes: sotra help.';
   return program;

@@ -36,7 +36,7 @@ export const post = defineEndpoint({
     signature: inBody(text(), 'signature over the text; default: made with a key'),
     signerAddress: inBody(text(), 'address that signed', { flag: 'signer' }),
   },
-  answer: async () => (await import('./position-answers.ts')).commentSchema,
+  answer: async () => (await import('./answers.ts')).commentSchema,
   sample: {
     transactionHash: '0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911',
     chain: 'base',
@@ -78,7 +78,7 @@ export const list = defineEndpoint({
       aliases: ['userAddress'],
     }),
   },
-  answer: async () => (await import('./comment-answers.ts')).commentsSchema,
+  answer: async () => (await import('./answers.ts')).commentsSchema,
   sample: { hashes: ['0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0'], chain: 'base' },
   examples: [
     {
@@ -111,7 +111,7 @@ export const copy = defineEndpoint({
       'track exits of the position until this time, such as 2026-07-03T12:00:00Z; hyperliquid only',
     ),
   },
-  answer: async () => (await import('./comment-answers.ts')).copySchema,
+  answer: async () => (await import('./answers.ts')).copySchema,
   sample: {
     id: '2f991d88-4e6a-54f7-b130-a9788a9a06ab',
     tokenAddress: '0x940181a94a35a4569e4529a3cdfb74e38fd98631',
@@ -144,7 +144,7 @@ export const ofToken = defineEndpoint({
     }),
     limit: inQuery(optional(integer(1)), 'number of comments', { source: 'public', serviceDefault: '50' }),
   },
-  answer: async () => (await import('./comment-answers.ts')).tokenCommentsSchema,
+  answer: async () => (await import('./answers.ts')).tokenCommentsSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.MAX_SAFE_INTEGER },
   sample: { chain: 'base', contractAddress: degen, limit: 5 },
   examples: [

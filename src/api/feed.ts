@@ -71,7 +71,7 @@ export const actor = defineEndpoint({
     olderThan: { ...olderThan, source: 'assumed' },
     newerThan: { ...newerThan, source: 'assumed' },
   },
-  answer: async () => (await import('./feed-answers.ts')).feedSchema,
+  answer: async () => (await import('./answers.ts')).feedSchema,
   paging,
   sample: { identifier: trader, chains: ['all'], limit: 10, minTradeUsd: 1000 },
   examples: [
@@ -108,7 +108,7 @@ export const home = defineEndpoint({
     olderThan,
     newerThan,
   },
-  answer: async () => (await import('./feed-answers.ts')).feedSchema,
+  answer: async () => (await import('./answers.ts')).feedSchema,
   paging,
   sample: { addresses: [user], limit: 10, onlyWithComments: true },
   examples: [

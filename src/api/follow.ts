@@ -24,7 +24,7 @@ export const add = defineEndpoint({
     'Following a wallet follows its whole profile, whose trades then appear in the home feed of the follower.\n' +
     'Following a profile again changes nothing. A profile cannot follow itself.',
   params: { addressOrUid: follower, targets },
-  answer: async () => (await import('./follow-answers.ts')).followSchema,
+  answer: async () => (await import('./answers.ts')).followSchema,
   sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
     { argv: 'follow add ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'one of your users follows' },
@@ -44,7 +44,7 @@ export const remove = defineEndpoint({
   description:
     'Unfollowing a wallet unfollows its whole profile. Unfollowing a profile that is not followed changes nothing.',
   params: { addressOrUid: follower, targets: { ...targets, alsoInQuery: true } },
-  answer: async () => (await import('./follow-answers.ts')).followSchema,
+  answer: async () => (await import('./answers.ts')).followSchema,
   sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
     { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'unfollow one' },
@@ -92,7 +92,7 @@ export const bulk = defineEndpoint({
       'followers, each with the addresses to follow or unfollow',
     ),
   },
-  answer: async () => (await import('./follow-answers.ts')).followSchema,
+  answer: async () => (await import('./answers.ts')).followSchema,
   sample: {
     entries: [
       { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },

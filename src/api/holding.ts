@@ -1,4 +1,4 @@
-import type { Card } from './position-answers.ts';
+import type { Card } from './answers.ts';
 
 type Amounts = Pick<Card['metadata'], 'perpPositionType' | 'positionAmount' | 'positionAmountWithLeverage'>;
 

@@ -30,7 +30,7 @@ export const list = defineEndpoint({
   path: '/v2/leaderboard',
   summary: 'Traders ranked by realized PnL, best first',
   params: { chains, onlyWithComments, limit, timeframe, viewerAddresses },
-  answer: async () => (await import('./leaderboard-answers.ts')).leaderboardSchema,
+  answer: async () => (await import('./answers.ts')).leaderboardSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   sample: { chains: ['solana'], onlyWithComments: true, limit: 5, timeframe: '7d' },
   examples: [
@@ -52,7 +52,7 @@ export const rank = defineEndpoint({
     onlyWithComments: inQuery(optional(boolean()), 'rank among traders with swap comments', { source: 'assumed' }),
     timeframe,
   },
-  answer: async () => (await import('./leaderboard-answers.ts')).rankSchema,
+  answer: async () => (await import('./answers.ts')).rankSchema,
   sample: { address: trader, chains: ['hyperliquid'] },
   examples: [
     { argv: `leaderboard rank ${trader}`, says: 'the rank of one wallet' },
@@ -75,7 +75,7 @@ export const copytraded = defineEndpoint({
     limit: { ...limit, source: 'assumed' },
     viewerAddresses,
   },
-  answer: async () => (await import('./leaderboard-answers.ts')).copytradedSchema,
+  answer: async () => (await import('./answers.ts')).copytradedSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   sample: { address: commenter, chains: ['solana'] },
   examples: [
@@ -103,7 +103,7 @@ export const sections = defineEndpoint({
     }),
     timeframe: { ...timeframe, source: 'spec' },
   },
-  answer: async () => (await import('./leaderboard-answers.ts')).sectionsSchema,
+  answer: async () => (await import('./answers.ts')).sectionsSchema,
   sample: { limit: 5, sections: ['chain-solana'], timeframe: '7d' },
   examples: [
     { argv: 'leaderboard sections --sections chain-solana --limit 5', says: 'the Solana section' },

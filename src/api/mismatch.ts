@@ -14,8 +14,45 @@ export function findMismatch(schema: z.ZodType, value: unknown, strict = false):
   return undefined;
 }
 
+/** Where an answer does not match the interface; `count`: in how many items of lists. */
+export interface Difference {
+  at: string;
+  expected: string;
+  found: string;
+  count: number;
+}
+
+const maxDifferences = 20;
+
+/** Where an answer does not match its schema, the same field of many items once. Values that the document does not list are none. */
+export function findDifferences(schema: z.ZodType, data: unknown): Difference[] {
+  const differences = new Map<string, Difference>();
+  for (const { path, issue } of listIssues(schema, data)) {
+    if (isUnknownValue(issue)) continue;
+    const place = path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');
+    const at = place.replace(/^\./, '') || 'the answer';
+    const expected = 'expected' in issue ? String(issue.expected) : issue.message;
+    const known = differences.get(`${at} ${expected}`);
+    if (known !== undefined) known.count += 1;
+    else if (differences.size < maxDifferences)
+      differences.set(`${at} ${expected}`, { at, expected, found: describeValue(pickValue(data, path)), count: 1 });
+  }
+  return [...differences.values()];
+}
+
+function pickValue(data: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], data);
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  const type = Array.isArray(value) ? 'a list' : typeof value;
+  return typeof value === 'object' ? type : `${type} ${JSON.stringify(value)?.slice(0, 60)}`;
+}
+
 /** All places where a value does not fit its schema, lists item by item: the schema as a whole would report each of a million at once. */
-export function* listIssues(
+function* listIssues(
   schema: z.ZodType,
   value: unknown,
   path: readonly PropertyKey[] = [],
@@ -34,7 +71,7 @@ export function* listIssues(
 }
 
 /** Whether an issue is about a value that the document does not list. */
-export function isUnknownValue(issue: z.core.$ZodIssue): boolean {
+function isUnknownValue(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'custom' && issue.params?.['isUnknownValue'] === true;
 }
 

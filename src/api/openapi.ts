@@ -1,21 +1,19 @@
 import { z } from 'zod';
-import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
 import {
   actorSchema,
   cardSchema,
   commentSchema,
-  positionStatsSchema,
-  replySchema,
-  tradeSchema,
-} from './position-answers.ts';
-import {
   imagesSchema,
   pnlSchema,
+  positionStatsSchema,
   profileMetadataSchema,
   profileMetricsSchema,
   profileSchema,
-} from './profile-answers.ts';
+  replySchema,
+  tradeSchema,
+} from './answers.ts';
+import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
+import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
 
 type Json = Record<string, unknown>;
 

@@ -47,7 +47,7 @@ export const ofToken = defineEndpoint({
     page,
     limit,
   },
-  answer: async () => (await import('./position-answers.ts')).cardsSchema,
+  answer: async () => (await import('./answers.ts')).cardsSchema,
   paging,
   sample: { chain: 'base', contractAddress: degen, status: 'open', sort: 'latest', limit: 5 },
   examples: [
@@ -79,7 +79,7 @@ export const ofProfile = defineEndpoint({
     page,
     limit,
   },
-  answer: async () => (await import('./position-answers.ts')).cardsSchema,
+  answer: async () => (await import('./answers.ts')).cardsSchema,
   paging,
   sample: { identifier: account, status: 'closed', chains: ['hyperliquid'], limit: 5 },
   examples: [
@@ -107,7 +107,7 @@ export const find = defineEndpoint({
     ),
     viewerAddresses,
   },
-  answer: async () => (await import('./position-answers.ts')).cardSchema,
+  answer: async () => (await import('./answers.ts')).cardSchema,
   sample: { address: holder, chain: 'base', contract: degen, timestamp: '1782043200' },
   examples: [
     { argv: `position find ${holder} base ${degen} now`, says: 'what a wallet holds of a token now' },
@@ -123,7 +123,7 @@ export const get = defineEndpoint({
   source: 'public',
   summary: 'One position with its trades, their comments and the replies',
   params: { id: inPath(text(), 'id of the position (itemId of a card)'), viewerAddresses },
-  answer: async () => (await import('./position-answers.ts')).cardSchema,
+  answer: async () => (await import('./answers.ts')).cardSchema,
   sample: { id: '6527ff56-9ac0-5c42-812c-d84aa9a0cf53' },
   examples: [
     { argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', says: 'a position with its comments' },

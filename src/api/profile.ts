@@ -18,7 +18,7 @@ export const get = defineEndpoint({
     identifier,
     viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile'),
   },
-  answer: async () => (await import('./profile-answers.ts')).profileSchema,
+  answer: async () => (await import('./answers.ts')).profileSchema,
   sample: { identifier: trader },
   examples: [
     { argv: `profile get ${trader}`, says: 'the profile behind a wallet' },
@@ -48,7 +48,7 @@ export const followers = defineEndpoint({
   summary: 'Followers of a profile',
   description: 'Follows belong to the calling partner. All wallets of a profile have the same list.',
   params: { identifier, ...pageParams },
-  answer: async () => (await import('./profile-answers.ts')).profilePageSchema,
+  answer: async () => (await import('./answers.ts')).profilePageSchema,
   paging,
   sample: { identifier: followed, limit: 5 },
   examples: [
@@ -65,7 +65,7 @@ export const follows = defineEndpoint({
   summary: 'Profiles that a profile follows',
   description: 'Follows belong to the calling partner. All wallets of a profile have the same list.',
   params: { identifier, ...pageParams },
-  answer: async () => (await import('./profile-answers.ts')).profilePageSchema,
+  answer: async () => (await import('./answers.ts')).profilePageSchema,
   paging,
   sample: { identifier: followed, limit: 5 },
   examples: [
@@ -115,7 +115,7 @@ export const setName = defineEndpoint({
     name: inBody(optional(nullable(nameKind)), 'new name; null removes name and avatar'),
     avatarUrl: inBody(optional(nullable(avatarKind)), 'URL of the new avatar; null removes it'),
   },
-  answer: async () => (await import('./profile-answers.ts')).profileSchema,
+  answer: async () => (await import('./answers.ts')).profileSchema,
   sample: { identifier: 'ext:user_1', name: 'moon_cat', avatarUrl: 'https://pictures.sotra.example/moon_cat.png' },
   examples: [
     { argv: 'profile set-name ext:user_1 --name moon_cat', says: 'name one of your users' },
@@ -133,7 +133,7 @@ export const deleteName = defineEndpoint({
   path: '/v1/profiles/{identifier}/name',
   summary: 'Remove the name and avatar of a profile at your partner',
   params: { identifier },
-  answer: async () => (await import('./profile-answers.ts')).profileSchema,
+  answer: async () => (await import('./answers.ts')).profileSchema,
   sample: { identifier: 'ext:user_1' },
   examples: [
     { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has elsewhere' },

@@ -18,7 +18,7 @@ export const register = defineEndpoint({
   path: '/v1/webhooks/feed',
   summary: 'Register a webhook for the feed of a list of addresses',
   params: { walletAddresses, destinationUrl: inBody(text(), 'destination of the feed items', { flag: 'url' }) },
-  answer: async () => (await import('./webhook-answers.ts')).webhookSchema,
+  answer: async () => (await import('./answers.ts')).webhookSchema,
   sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
   examples: [
     {
@@ -39,7 +39,7 @@ export const list = defineEndpoint({
   path: '/v1/webhooks/feed',
   summary: 'List the webhooks of your key',
   params: {},
-  answer: async () => (await import('./webhook-answers.ts')).webhooksSchema,
+  answer: async () => (await import('./answers.ts')).webhooksSchema,
   examples: [
     { argv: 'webhook list', says: 'every webhook, with masked secrets' },
     { argv: 'webhook list --show-secrets --json', says: 'with the secrets, as JSON' },
@@ -60,7 +60,7 @@ export const addAddresses = defineEndpoint({
       flag: 'url',
     }),
   },
-  answer: async () => (await import('./webhook-answers.ts')).changedSchema,
+  answer: async () => (await import('./answers.ts')).changedSchema,
   sample: { uid: exampleUid, walletAddresses: [wallet] },
   examples: [
     {
@@ -82,7 +82,7 @@ export const remove = defineEndpoint({
   source: 'public',
   summary: 'Delete a webhook',
   params: { uid },
-  answer: async () => (await import('./webhook-answers.ts')).deletedSchema,
+  answer: async () => (await import('./answers.ts')).deletedSchema,
   sample: { uid: exampleUid },
   examples: [
     { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'show what would be sent' },
@@ -101,7 +101,7 @@ export const validate = defineEndpoint({
     'The service sends an unsigned request, which must be rejected, and a signed one, which must be answered 2xx. Exit 12 if either check ' +
     'fails. sotra webhook listen passes.',
   params: { uid },
-  answer: async () => (await import('./webhook-answers.ts')).validationSchema,
+  answer: async () => (await import('./answers.ts')).validationSchema,
   sample: { uid: exampleUid },
   examples: [
     { argv: `webhook validate ${exampleUid} --dry-run`, says: 'what would be sent' },

@@ -1,10 +1,11 @@
+import type { z } from 'zod';
 import { dayMs } from '../api/duration.ts';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
-import { matchEndpoint } from '../api/match-endpoint.ts';
+import { type Difference, findDifferences } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
-import { decodeRequest, type RequestParts } from '../api/request.ts';
+import { decodeRequest, matchEndpoint, type RequestParts } from '../api/request.ts';
 import { readRequestId, readServiceError } from '../client/failures.ts';
 import { isWebPage, readPageTitle, splitVersion } from '../client/hints.ts';
 import { isUnsent, readRetryAfter } from '../client/retry.ts';
@@ -12,7 +13,6 @@ import { command, serviceFlags, shellLine } from '../client/shell.ts';
 import { usualLimits } from '../client/transport.ts';
 import { counted } from '../lib/output/format.ts';
 import type { LogEntry } from './entry.ts';
-import { type Difference, findDifferences, findIgnored, type IgnoredName } from './mismatches.ts';
 
 /** Facts beside the call, as far as they are known. */
 export interface CallSettings {
@@ -27,6 +27,12 @@ export interface CallSettings {
   keyBelongsTo?: { context: string; baseUrl: string } | undefined;
   serviceName?: string | undefined;
   layout?: string;
+}
+
+/** A parameter without effect; `meant`: the known name that is nearest, if one is near. */
+interface IgnoredName {
+  name: string;
+  meant: string | null;
 }
 
 export interface Explanation {
@@ -67,11 +73,24 @@ export async function explainEntry(entry: LogEntry, settings: CallSettings): Pro
   const answer = readAnswer(entry);
   const { status = 0, text = '', isCut = true } = answer ?? {};
   const data = status >= 300 || isCut ? undefined : tryParseJson(text);
-  const call = matched && parts && { endpoint: matched.endpoint, parts, wire: settings.wire ?? {}, data };
-  const differences = call === undefined ? [] : await findDifferences(call);
-  const facts: Facts = { entry, settings, endpoint: matched?.endpoint, parts, origin, answer };
+  const endpoint = matched?.endpoint;
+  const schema = data === undefined ? undefined : ((await endpoint?.answer()) as z.ZodType | undefined);
+  const differences = schema === undefined ? [] : findDifferences(schema, data);
+  const facts: Facts = { entry, settings, endpoint, parts, origin, answer };
   const { rule, next } = findReason(facts, differences);
-  return { rule, differences, ignored: findIgnored(_sotra.ignored ?? [], call), notes: findNotes(facts), next };
+  return { rule, differences, ignored: findIgnored(facts), notes: findNotes(facts), next };
+}
+
+/** Parameters without effect: named by the service, or unknown to the interface. */
+function findIgnored({ entry, endpoint, parts, settings: { wire } }: Facts): IgnoredName[] {
+  const named = entry._sotra.ignored ?? [];
+  if (endpoint === undefined || parts === undefined) return named.map((name) => ({ name, meant: null }));
+  const decoded = decodeRequest(endpoint, parts, wire, ['all']);
+  const names = new Set([...named, ...(decoded.ok ? decoded.ignored : [])]);
+  const known = Object.entries(endpoint.params)
+    .filter(([, { location }]) => location === 'query' || location === 'body')
+    .map(([key, param]) => wireName(endpoint, key, param, wire ?? {}));
+  return [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
 }
 
 /** Why a command failed, if no call explains it. */

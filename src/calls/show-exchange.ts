@@ -1,7 +1,7 @@
 import { methods, type WireNames, wireName } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { describeKind, itemOf } from '../api/kind.ts';
-import { matchEndpoint } from '../api/match-endpoint.ts';
+import { matchEndpoint } from '../api/request.ts';
 import { shellLine } from '../client/shell.ts';
 import { usageError } from '../errors.ts';
 import type { ActivityDetail, ActivityRow, RequestField, RequestForm, ShownMessage } from '../pages/activity.ts';

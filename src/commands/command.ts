@@ -53,8 +53,8 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   view: AnyView | undefined;
   /** Names what cannot be undone, and is asked about first. */
   question: ((input: never) => string | undefined) | undefined;
-  /** Of a group that is loaded when it is used. */
-  loader: (() => Promise<(group: Command) => void>) | undefined;
+  /** Of a group that is loaded when it is used: what adds its subcommands, or what a command without them takes and does. */
+  loader: (() => Promise<{ setUp: (group: Command) => void }>) | undefined;
   /** Printed at the end of its help. */
   footer: string | undefined;
   readonly #shared: SharedOption[] = [];
@@ -77,7 +77,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   async load(): Promise<void> {
     if (this.#isLoaded) return;
     this.#isLoaded = true;
-    (await this.loader?.())?.(this);
+    (await this.loader?.())?.setUp(this);
     for (const option of createOwnOptions(this, this.parameters)) this.addOption(option);
     for (const name of this.#shared) this.addOption(sharedOption(name));
   }

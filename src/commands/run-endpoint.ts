@@ -19,8 +19,12 @@ export interface EndpointSettings<P extends Params, L extends Params, Answer = n
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
   /** The view of an answer, if it depends on the input. */
   chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
-  /** Called with an answer before it is printed. */
-  onAnswer?: (answer: unknown, context: Context) => Promise<void>;
+  /** Called with an answer before it is printed; gives what differs of the result. */
+  onAnswer?: (
+    answer: NoInfer<Answer>,
+    typed: InputOf<Omit<P, keyof L> & L>,
+    context: Context,
+  ) => Promise<Partial<Extract<Result, { kind: 'answer' }>>>;
   /** Items that come over time instead of one answer; `undefined` if they were not asked for. */
   watch?: (
     typed: InputOf<Omit<P, keyof L> & L>,
@@ -61,14 +65,15 @@ export async function runEndpoint(
     };
   }
   const { data, text, isEmpty } = await fetchPage(input);
-  await onAnswer?.(data, context);
   if (isEmpty && !((await endpoint.answer()) as z.ZodType).safeParse(null).success) {
     context.note('Done; the service sent no details.');
     const empty: AnyView = { ...shown, rows: () => [], notes: () => [], blocks: () => [] };
     return { kind: 'answer', answer: null, text, view: empty };
   }
   const hint = paging && moreHint(paging, input, data);
-  return { kind: 'answer', answer: data, text, view: shown, ...(hint !== undefined && { notes: [hint] }), ...chart };
+  const notes = hint === undefined ? [] : [hint];
+  const changes = await onAnswer?.(data as never, typed as never, context);
+  return { kind: 'answer', answer: data, text, view: shown, notes, ...chart, ...changes };
 }
 
 /** Errors: `usage` if an option asks for another form of output at the same time. */

@@ -1,7 +1,7 @@
+import type { WebhookList } from '../api/answers.ts';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
-import type { WebhookList } from '../api/webhook-answers.ts';
 import type { CallAnswer, RequestChange } from '../client/client.ts';
 import { hidden, hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';

@@ -17,9 +17,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import type { WebhookList } from '../api/answers.ts';
 import { normalizeDestination } from '../api/http-address.ts';
 import { defined, tryParseJson } from '../api/json.ts';
-import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';

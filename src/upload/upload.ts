@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WebhookList } from '../api/answers.ts';
 import { chunkSize } from '../api/webhook.ts';
-import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { parseDuration, parseTime } from '../../src/api/duration.ts';
 import { safeText } from '../../src/api/safe-text.ts';
 import { eventLine } from '../../src/commands/webhook/run-listen.ts';
-import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/lib/output/format.ts';
+import {
+  formatAge,
+  formatAmount,
+  formatCount,
+  formatPercent,
+  formatRatio,
+  formatTime,
+  formatUsd,
+} from '../../src/lib/output/format.ts';
 import { wrapWords } from '../../src/lib/output/messages.ts';
 import { breakText, cutText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { readEvents } from '../../src/webhooks/events.ts';
@@ -24,10 +32,13 @@ test('figures keep their sign and their size, and are never NaN, undefined or an
         formatUsd(value),
         formatUsd(value, { signed: true, compact: true }),
         formatPercent(value),
+        formatRatio(value),
         formatAmount(value),
+        formatAmount(value, { compact: true }),
         formatCount(value),
       ];
-      for (const text of texts) expect(text).not.toMatch(/NaN|undefined|null|Infinity|e[+-]?\d/);
+      for (const text of texts) expect(text).toMatch(/^(?:–|[+-]?∞%?|[+-]?\$?[\d,.]+[KMBT]?%?)$/);
+      for (const text of [formatTime(value), formatAge(value, 0)]) expect(text).not.toBe('');
       if (value === null || value === undefined || Number.isNaN(value))
         return void expect(new Set(texts)).toEqual(new Set(['–']));
       if (value < 0) for (const text of texts) expect([value, text]).toEqual([value, expect.stringMatching(/^>?-/)]);

@@ -7,7 +7,7 @@ import type { View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { aliasPattern, findAlias, requireAlias } from '../find-alias.ts';
 
-export function addAlias(alias: Command): void {
+export function setUp(alias: Command): void {
   alias
     .command('set')
     .summary('Save an alias for a trader or a token')

@@ -10,7 +10,7 @@ import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 import { type AuthStatus, checkRequest, describeStatus, logIn, logOut } from './login.ts';
 
-export function addAuth(auth: Command): void {
+export function setUp(auth: Command): void {
   auth
     .command('login')
     .summary('Log in to a service, or choose the sandbox')

@@ -25,16 +25,9 @@ import { checkName } from '../context/index.ts';
 /** A cheap request that shows whether a service answers and accepts the key. */
 export const checkRequest = { method: 'GET', path: '/v2/leaderboard?limit=1' };
 
-export interface AuthStatus {
-  context: string | null;
-  baseUrl: string;
-  keySource: Service['keySource'];
-  keySuffix: string | null;
-  store: KeyStore | null;
-  valid?: boolean;
-}
+export type AuthStatus = ReturnType<typeof describeStatus> & { valid?: boolean };
 
-export function describeStatus({ context, baseUrl, keySource, keySuffix, keyStore }: Service): AuthStatus {
+export function describeStatus({ context, baseUrl, keySource, keySuffix, keyStore }: Service) {
   return { context: context ?? null, baseUrl, keySource, keySuffix, store: keyStore };
 }
 

@@ -3,7 +3,7 @@ import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 import type { BundleSummary } from './write.ts';
 
-export function addBundle(bundle: Command): void {
+export function setUp(bundle: Command): void {
   bundle
     .description(
       'The file has version, settings, the result of doctor and the last failed calls with their responses. ' +

@@ -31,20 +31,12 @@ export async function writeBundle(out: string | undefined, context: Context): Pr
   return { kind: 'answer', answer: summarize(parseJson(text) as Contents, text, file) };
 }
 
-/** What the command prints. */
-export interface BundleSummary {
-  sotra: string;
-  settings: string;
-  doctor: string;
-  failedCalls: number;
-  last: string | null;
-  bytes: number;
-  file: string;
-}
-
 type Contents = Awaited<ReturnType<typeof collect>>;
 
-function summarize(contents: Contents, text: string, file: string): BundleSummary {
+/** What the command prints. */
+export type BundleSummary = ReturnType<typeof summarize>;
+
+function summarize(contents: Contents, text: string, file: string) {
   const { sotra, node, platform, settings, doctor, failedCalls } = contents;
   const problems = doctor.checks.flatMap(({ check, state }) =>
     state === 'problem' || state === 'warning' ? [check] : [],

@@ -12,7 +12,7 @@ import { keyParams, keySourceParams } from '../key/index.ts';
 import { option } from '../params.ts';
 import * as views from './view.ts';
 
-export function addComment(comment: Command): void {
+export function setUp(comment: Command): void {
   const description =
     'On a terminal it shows the text and asks first. If the answer is lost, it looks for the comment and never posts twice; --file resumes where it stopped.';
   describeEndpoint(comment, 'post', endpoints.post, `${description}\n${keyWays}`)

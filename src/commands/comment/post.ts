@@ -1,9 +1,9 @@
 import { isEvmAddress, normalizeAddress } from '../../api/address.ts';
+import type { Card } from '../../api/answers.ts';
 import { type Chain, findFamily } from '../../api/chain.ts';
 import { post } from '../../api/comment.ts';
 import { toUnixSec } from '../../api/duration.ts';
 import { actor as feed } from '../../api/feed.ts';
-import type { Card } from '../../api/position-answers.ts';
 import { safeText, showUnseen } from '../../api/safe-text.ts';
 import { signedText, type TextForm } from '../../api/signed-text.ts';
 import { verifySignature } from '../../api/verify-signature.ts';

@@ -1,7 +1,7 @@
 import { normalizeAddress, plainAddress } from '../../api/address.ts';
+import type { Comment } from '../../api/answers.ts';
 import { list, post } from '../../api/comment.ts';
 import { isObject } from '../../api/json.ts';
-import type { Comment } from '../../api/position-answers.ts';
 import { normalizeSignature, signedToken, type TextFields } from '../../api/signed-text.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import { command } from '../../client/shell.ts';

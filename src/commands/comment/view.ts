@@ -1,6 +1,5 @@
-import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/comment-answers.ts';
+import type { Comment, CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/answers.ts';
 import { readHeld } from '../../api/holding.ts';
-import type { Comment } from '../../api/position-answers.ts';
 import { showUnseen } from '../../api/safe-text.ts';
 import type { TextFields, TextForm } from '../../api/signed-text.ts';
 import type { Verdict } from '../../api/verify-signature.ts';

@@ -9,7 +9,7 @@ type Shell = keyof typeof files;
 
 const shells = Object.keys(files) as Shell[];
 
-export function addCompletion(completion: Command): void {
+export function setUp(completion: Command): void {
   completion
     .description(
       'It completes commands, options, values, columns and the names stored on this machine, without network access.\n' +

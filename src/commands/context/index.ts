@@ -55,7 +55,7 @@ const setParams = {
   inboxCreds: local(textOrNull, 'file with the credentials of the inbox', { valueName: 'file' }),
 };
 
-export function addContext(context: Command): void {
+export function setUp(context: Command): void {
   context
     .command('list')
     .summary('List contexts, and which one is current')

@@ -2,7 +2,7 @@ import { column, recordView } from '../../lib/output/columns.ts';
 import type { Command } from '../command.ts';
 import type { Check, Diagnosis } from './checks.ts';
 
-export function addDoctor(doctor: Command): void {
+export function setUp(doctor: Command): void {
   doctor
     .description('Sends one small request. Exits with the code of the first problem: 3 settings, 4 key, 9 network.')
     .example('--sandbox doctor', 'without a service')

@@ -1,9 +1,8 @@
+import type { Card, FeedAnswer } from '../../api/answers.ts';
 import { hourMs, parseDuration, parseTime, toUnixSec } from '../../api/duration.ts';
 import type { AnswerOf, Endpoint, InputOf, Params } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/feed.ts';
-import type { FeedAnswer } from '../../api/feed-answers.ts';
 import { defined } from '../../api/json.ts';
-import type { Card } from '../../api/position-answers.ts';
 import { fetchNext, findNext } from '../../client/paginate.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import type { Context } from '../../context.ts';
@@ -16,7 +15,7 @@ import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { option } from '../params.ts';
 
-export function addFeed(feed: Command): void {
+export function setUp(feed: Command): void {
   addCards(feed, 'actor', endpoints.actor);
   addCards(feed, 'home', endpoints.home);
 }

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Profile } from '../../api/answers.ts';
 import { type BulkEntry, bulk as endpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
 import { tryParseJson } from '../../api/json.ts';
-import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';

@@ -1,8 +1,7 @@
+import type { FollowAnswer, Profile } from '../../api/answers.ts';
 import { local } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/follow.ts';
-import type { FollowAnswer } from '../../api/follow-answers.ts';
 import { integer, optional, text } from '../../api/kind.ts';
-import type { Profile } from '../../api/profile-answers.ts';
 import { inputError } from '../../errors.ts';
 import { column, profileColumns, recordView } from '../../lib/output/columns.ts';
 import type { View } from '../../lib/output/view.ts';
@@ -18,7 +17,7 @@ const targets: View<FollowAnswer, Profile> = {
   columns: profileColumns,
 };
 
-export function addFollow(follow: Command): void {
+export function setUp(follow: Command): void {
   addEndpointCommand(follow, 'add', endpoints.add, {
     view: targets,
     prepare: (typed) => {

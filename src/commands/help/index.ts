@@ -25,7 +25,7 @@ export const topics = [
 
 type Topic = (typeof topics)[number];
 
-export function addHelp(help: Command): void {
+export function setUp(help: Command): void {
   help
     .description(`Topics: ${topics.join(', ')}.`)
     .params({

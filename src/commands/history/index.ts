@@ -15,7 +15,7 @@ export const callParam = option.checked(
   { positional: true },
 );
 
-export function addHistory(history: Command): void {
+export function setUp(history: Command): void {
   history
     .command('list', { isDefault: true })
     .summary('List the last calls, newest first')

@@ -23,7 +23,7 @@ export const keyParams = {
   passwordFile: passwordFileParam,
 };
 
-export function addKey(key: Command): void {
+export function setUp(key: Command): void {
   key
     .command('generate')
     .summary('Generate a private key and store it encrypted')

@@ -1,6 +1,6 @@
+import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/answers.ts';
 import { chainTitles, leaderboardChains } from '../../api/chain.ts';
 import * as endpoints from '../../api/leaderboard.ts';
-import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
@@ -9,7 +9,7 @@ import type { BarChart, CellText, Column, View } from '../../lib/output/view.ts'
 import type { Command } from '../command.ts';
 import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
 
-export function addLeaderboard(leaderboard: Command): void {
+export function setUp(leaderboard: Command): void {
   addEndpointCommand(leaderboard, 'list', endpoints.list, {
     view: makeList({}),
     params: { chart: chartParam },
@@ -23,8 +23,9 @@ export function addLeaderboard(leaderboard: Command): void {
   addEndpointCommand(leaderboard, 'sections', endpoints.sections, { view: sections }).shares('showNsfw');
 }
 
-async function saveBoard(answer: unknown, context: Context): Promise<void> {
+async function saveBoard(answer: unknown, _: unknown, context: Context) {
   await (await import('../../calls/known-names.ts')).saveBoard(answer, context);
+  return {};
 }
 
 type Trader = LeaderboardAnswer['traders'][number];

@@ -18,7 +18,7 @@ const params = {
 
 type McpInput = InputOf<typeof params>;
 
-export function addMcp(mcp: Command): void {
+export function setUp(mcp: Command): void {
   mcp
     .description(
       'An MCP client starts it; it serves on stdin and stdout until stdin ends. The tools only read unless you allow more.\n' +

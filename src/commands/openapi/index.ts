@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Command } from '../command.ts';
 
-export function addOpenapi(openapi: Command): void {
+export function setUp(openapi: Command): void {
   openapi
     .description(
       'x-source says where a parameter is known from: spec (the interface document), public (the public API) or assumed.\n' +

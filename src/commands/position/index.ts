@@ -7,7 +7,7 @@ import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { chooseView, onePosition, priceParams } from './view.ts';
 
-export function addPosition(position: Command): void {
+export function setUp(position: Command): void {
   addEndpointCommand(position, 'get', get, {
     view: onePosition(),
     params: priceParams,

@@ -1,9 +1,9 @@
 import { isSolanaAddress, normalizeAddress } from '../../api/address.ts';
+import type { Card } from '../../api/answers.ts';
 import { local } from '../../api/endpoint.ts';
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../api/holding.ts';
 import { isObject, parseJson, whyNotJson } from '../../api/json.ts';
 import { number, optional } from '../../api/kind.ts';
-import type { Card } from '../../api/position-answers.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Input } from '../../lib/files/source.ts';

@@ -1,8 +1,8 @@
+import type { Profile, ProfilePage } from '../../api/answers.ts';
 import { chainTitles, leaderboardChains } from '../../api/chain.ts';
 import { optional } from '../../api/kind.ts';
 import { ofProfile } from '../../api/position.ts';
 import * as endpoints from '../../api/profile.ts';
-import type { Profile, ProfilePage } from '../../api/profile-answers.ts';
 import { column, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
 import { counted, type Figure, formatCount, formatUsd } from '../../lib/output/format.ts';
 import type { Bar, Block, Column, View } from '../../lib/output/view.ts';
@@ -11,7 +11,7 @@ import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
 import { option } from '../params.ts';
 import { chooseView, priceParams, profilePositions } from '../position/view.ts';
 
-export function addProfile(profile: Command): void {
+export function setUp(profile: Command): void {
   addEndpointCommand(profile, 'get', endpoints.get, { view: get, params: { chart: chartParam } }).shares('showNsfw');
   addEndpointCommand(profile, 'positions', ofProfile, {
     view: profilePositions(),
@@ -107,10 +107,7 @@ const columns: readonly Column<Profile>[] = [
   }),
   column.text('nsfw', 'NSFW', 'what is flagged as NSFW: image, text', flags, { extra: true }),
   column.text('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
-  column.text('pnl7dUsd', 'PnL 7d', 'realized PnL, 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
-  column.text('pnl30dUsd', 'PnL 30d', 'realized PnL, 30 days, in USD', ({ metadata }) => metadata.pnl30d, {
-    extra: true,
-  }),
+  ...pickColumns(profileColumns, (profile: Profile) => profile, { pnl7dUsd: {}, pnl30dUsd: { extra: true } }),
 ];
 
 function both(own: Figure, all: Figure): string {

@@ -13,7 +13,7 @@ const methodKind = openChoice(
 
 const pair = formatted(matching((typed) => typed.indexOf('=') > 0, 'must be name=value, such as limit=10'));
 
-export function addRequest(request: Command): void {
+export function setUp(request: Command): void {
   request
     .description(
       'For endpoints without a command. The path starts with a slash; a full URL must be on the origin of the service.\n' +

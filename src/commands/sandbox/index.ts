@@ -12,7 +12,7 @@ const whichSandbox =
 
 const durationKind = parsed(parseDuration, 'must be a time such as 90s, 12h or 8d');
 
-export function addSandbox(sandbox: Command): void {
+export function setUp(sandbox: Command): void {
   sandbox
     .command('start')
     .summary('Serve the sandbox on 127.0.0.1')

@@ -12,7 +12,6 @@ import { countRows, type Db, openDb } from '../../sandbox/db/store.ts';
 import { addedTo, advanceClock, ensureWorld, resetWorld, sandboxPartners } from '../../sandbox/db/world.ts';
 import { countDeliveries } from '../../sandbox/deliver/deliver.ts';
 import { findServed, readBaseUrl } from './served.ts';
-import type { SandboxState } from './view.ts';
 
 interface OpenOptions {
   /** `--db`. */
@@ -76,13 +75,14 @@ async function findFile(context: Context, db: string | undefined): Promise<strin
   }
   if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
   if (served.db !== ':memory:') return served.db;
-  throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
+  throw usageError(`the sandbox at ${baseUrl} keeps its data in memory, which other commands cannot read`, hint);
 }
 
-function describe(db: Db, realNowMs: number): Result {
+/** The output of `sandbox status`; times in ISO, by the sandbox's clock. */
+export function describeSandbox(db: Db, realNowMs: number) {
   const count = (from: string) => countRows(db, from);
   const newest = db.value<number>('SELECT max(at_ms) FROM trade');
-  const answer: SandboxState = {
+  return {
     db: db.file,
     world: getMeta(db, 'world') ?? 'none',
     now: new Date(sandboxNow(db, realNowMs)).toISOString(),
@@ -98,18 +98,20 @@ function describe(db: Db, realNowMs: number): Result {
     failed: countDeliveries(db, 'failed'),
     keys: sandboxPartners.map((partner) => partner.key),
   };
-  return { kind: 'answer', answer };
 }
 
 export function sandboxStatus(db: string | undefined, context: Context): Promise<Result> {
-  return withSandbox(context, { db }, (opened) => describe(opened, context.io.now()));
+  return withSandbox(context, { db }, (opened) => ({
+    kind: 'answer',
+    answer: describeSandbox(opened, context.io.now()),
+  }));
 }
 
 export function advanceSandbox(byMs: number, db: string | undefined, context: Context): Promise<Result> {
   const { now } = context.io;
   return withSandbox(context, { db }, (opened) => {
     advanceClock(opened, byMs, now());
-    return describe(opened, now());
+    return { kind: 'answer', answer: describeSandbox(opened, now()) };
   });
 }
 
@@ -128,6 +130,6 @@ export function resetSandbox(
     }
     const frozenMs = input.asOf === undefined ? undefined : parseTime(input.asOf);
     resetWorld(db, io.now(), input.empty ? 'empty' : 'demo', frozenMs);
-    return describe(db, io.now());
+    return { kind: 'answer', answer: describeSandbox(db, io.now()) };
   });
 }

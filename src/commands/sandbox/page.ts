@@ -22,24 +22,28 @@ export interface SandboxPage extends ServedPage {
   addRequest: (logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer) => void;
 }
 
-interface SandboxPageOptions extends Ready {
+interface SandboxPageOptions {
+  ready: Ready;
   wire: WireNames;
-  world: Db;
+  db: Db;
 }
 
 const lookEveryMs = 500;
 
 /** Serves the page of a served sandbox. Errors: `config`. */
-export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
-  const { url, db, keys, world, wire } = options;
+export async function startSandboxPage(
+  { ready, wire, db }: SandboxPageOptions,
+  context: Context,
+): Promise<SandboxPage> {
+  const { url, keys } = ready;
   const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
   const http = await createNetwork({ ...io, env: {} });
   // Not by HTTP: the page shows only the requests of users.
-  const transport = openInside({ db: world, now: io.now, wire });
+  const transport = openInside({ db, now: io.now, wire });
   const { timeoutMs } = context.options;
-  const isBuiltIn = db === sandboxFile(context.io);
+  const isBuiltIn = ready.db === sandboxFile(context.io);
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
   const requests = openRequestActivity({
     url,
@@ -52,7 +56,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     listCaused: (answer) => happenings.listCaused(answer),
   });
   const happenings = openWorldActivity({
-    db: world,
+    db,
     now: io.now,
     live,
     commandStart,
@@ -69,10 +73,10 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {
-    for (let seen = world.version(); !stop.signal.aborted; ) {
+    for (let seen = db.version(); !stop.signal.aborted; ) {
       await io.sleep(lookEveryMs, stop.signal).catch(() => undefined);
-      if (stop.signal.aborted || world.version() === seen) continue;
-      seen = world.version();
+      if (stop.signal.aborted || db.version() === seen) continue;
+      seen = db.version();
       happenings.look();
       live.add('changed', null);
     }
@@ -92,7 +96,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       sources: [requests.source, happenings.source],
       live,
       sendTest: async () => {
-        const text = sendTestEvents(world, io.now());
+        const text = sendTestEvents(db, io.now());
         happenings.look();
         return { id: null, text, failed: false };
       },

@@ -88,12 +88,12 @@ export async function withDeliverer(db: Db, { io, warn, options }: Context, act:
 /** How long trades are made up if no time is given. */
 const usualForMs = 60_000;
 
-/** Batches of made-up trades as they are due, until the time is over or the signal aborts. Errors: `not-found` in a world without trades. */
+/** Batches of made-up trades as they are due, until the time is over or the signal aborts. Errors: `not-found` in a sandbox without trades. */
 async function* madeTrades(db: Db, input: SimulateInput, io: Io): AsyncGenerator<Trade[]> {
   const markets = knownMarkets(db);
   if (markets.length === 0)
-    throw new SotraError('not-found', 'this world has no trades to continue from', {
-      hint: 'Import trades first (sotra sandbox import), or use the built-in world (sotra sandbox reset).',
+    throw new SotraError('not-found', 'the sandbox has no trades to continue from', {
+      hint: 'Import trades first (sotra sandbox import), or use the built-in data (sotra sandbox reset).',
     });
   const random = randomFrom(input.seed ?? String(io.random()));
   const { rate: { perSec } = { perSec: 1 }, for: forMs = usualForMs } = input;

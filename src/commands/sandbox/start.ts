@@ -58,7 +58,7 @@ async function showStartPlan(input: StartInput, context: Context): Promise<Resul
     input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: String(input[key]) }],
   );
   return showPlan([
-    ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty world' : 'the built-in world', detail: file }] : []),
+    ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty database' : 'the built-in data', detail: file }] : []),
     ...settings,
     { action: 'serve', what: file, detail: `http://127.0.0.1:${input.port ?? defaultPort}` },
     ...(input.ui ? [{ action: 'serve', what: 'its page', detail: 'http://127.0.0.1, a free port' }] : []),
@@ -107,7 +107,7 @@ async function serveSandbox(
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      page = await startSandboxPage({ ...ready, wire: readWireNames(input.wire), world: db }, context);
+      page = await startSandboxPage({ ready, wire: readWireNames(input.wire), db }, context);
       ready.ui = page.url;
     }
     removeReadyFiles = writeReadyFiles([join(folder, `${new URL(ready.url).port}.json`), input.readyFile], ready);

@@ -4,6 +4,7 @@ import { formatCount, pathCell } from '../../lib/output/format.ts';
 import type { ImportReport } from '../../sandbox/ledger/import-trades.ts';
 import type { MadeTrade } from '../../sandbox/ledger/trade.ts';
 import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
+import type { describeSandbox } from './open-sandbox.ts';
 import type { Ready } from './served.ts';
 
 export const logView = listView<LoggedRequest>(
@@ -40,27 +41,9 @@ export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped
   column.text('stopped', 'Stopped', 'whether it was stopped'),
 ]);
 
-export interface SandboxState {
-  db: string;
-  world: string;
-  /** ISO time, by the sandbox's clock. */
-  now: string;
-  frozen: boolean;
-  newestTrade: string | null;
-  trades: number;
-  traders: number;
-  positions: number;
-  tokens: number;
-  comments: number;
-  webhooks: number;
-  waiting: number;
-  failed: number;
-  keys: readonly string[];
-}
-
-export const statusView = recordView<SandboxState>([
+export const statusView = recordView<ReturnType<typeof describeSandbox>>([
   column.text('db', 'Database', 'database file'),
-  column.text('world', 'World', 'demo (built in) or empty (only imported trades)'),
+  column.text('world', 'Data', 'demo (built in) or empty (only imported trades)'),
   column.text('now', 'Clock', "the sandbox's time"),
   column.text('frozen', 'Frozen', 'whether the clock is stopped'),
   column.text('newestTrade', 'Newest trade', 'time of the newest trade'),

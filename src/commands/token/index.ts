@@ -5,7 +5,7 @@ import { ofToken as commentsView } from '../comment/view.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { chooseView, priceParams, tokenPositions } from '../position/view.ts';
 
-export function addToken(token: Command): void {
+export function setUp(token: Command): void {
   addEndpointCommand(token, 'positions', position.ofToken, {
     view: tokenPositions(),
     params: priceParams,

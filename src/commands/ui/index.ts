@@ -5,7 +5,7 @@ import type { PageInput } from '../../pages/serve.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 
-export function addUi(ui: Command): void {
+export function setUp(ui: Command): void {
   ui.description(
     'Serves a local page with the calls in the history, a leaderboard and webhooks. The API key stays in this process.\n' +
       'With --sandbox, the sandbox is served on a free port. Ctrl-C stops it.\n' +

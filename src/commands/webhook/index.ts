@@ -3,7 +3,10 @@ import { httpAddressKind } from '../../api/formats.ts';
 import { listOf, optional, text } from '../../api/kind.ts';
 import * as endpoints from '../../api/webhook.ts';
 import { maskSecrets } from '../../client/secrets.ts';
+import type { Context } from '../../context.ts';
 import { errorExitCodes, readMessage } from '../../errors.ts';
+import type { Result } from '../../lib/output/view.ts';
+import type { UploadInput } from '../../upload/make-webhook.ts';
 import { synced, uploaded } from '../../upload/view.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
@@ -20,36 +23,7 @@ import {
 } from './params.ts';
 import { deleted, events, examined, replayed, shown, triggered, validated, verdict, list as view } from './view.ts';
 
-export function addWebhook(webhook: Command): void {
-  addRegister(webhook);
-  addList(webhook);
-  addAddAddresses(webhook);
-  addEndpointCommand(webhook, 'delete', endpoints.remove, {
-    view: deleted,
-    description: 'Its addresses and its secret are lost. Asks on a terminal; elsewhere it needs --yes.',
-    confirms: ({ uid }) => `delete webhook ${uid} with its addresses and its secret`,
-  });
-  addValidate(webhook);
-  addSync(webhook);
-  addReceiving(webhook);
-}
-
-const addressParams = {
-  file: option.text('file of addresses, - for stdin (formats: sotra help bulk)'),
-  walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses, instead of a file', {
-    takesAddress: 'wallet',
-  }),
-  column: option.text('column or JSON field that holds the addresses', { valueName: 'name' }),
-  allowBadChecksum: option.flag('accept a wrong EIP-55 checksum'),
-  skipInvalid: option.flag('skip bad lines instead of failing'),
-  rejects: option.file('write bad lines to this file, as NDJSON'),
-};
-
-const { uid } = endpoints.addAddresses.params;
-const concurrency = option.count(1, 32, 'requests at once (default: 4)');
-const showSecrets = option.flag('print the secret too');
-
-function addRegister(webhook: Command): void {
+export function setUp(webhook: Command): void {
   describeEndpoint(
     webhook,
     'register',
@@ -59,7 +33,7 @@ function addRegister(webhook: Command): void {
       'Run it on one machine at a time per URL.',
   )
     .params({
-      url: local(httpAddressKind, 'destination of the feed items'),
+      destinationUrl: local(httpAddressKind, 'destination of the feed items', { flag: 'url' }),
       ...addressParams,
       secretFile: option.text('add the secret to this file (mode 0600)'),
       showSecrets,
@@ -69,40 +43,27 @@ function addRegister(webhook: Command): void {
     .requests()
     .changes()
     .prints(uploaded)
-    .run(async ({ url, ...input }, context) => {
-      const { uploadAddresses } = await import('../../upload/upload.ts');
-      return uploadAddresses({ ...input, task: 'register', destinationUrl: url }, context);
-    });
-}
+    .run(upload('register'));
 
-function addList(webhook: Command): void {
-  describeEndpoint(
-    webhook,
-    'list',
-    endpoints.list,
-    'Lists unfinished uploads from this machine on stderr, with the command that resumes each.',
-  )
-    .params({ showSecrets: option.flag('show secrets instead of masking them') })
-    .requests()
-    .prints(view)
-    .run(async ({ showSecrets }, context) => {
-      if (context.options.preview)
-        return { kind: 'request', request: await context.client.previewCall(endpoints.list, {}) };
+  addEndpointCommand(webhook, 'list', endpoints.list, {
+    view,
+    params: { showSecrets: option.flag('show secrets instead of masking them') },
+    description: 'Lists unfinished uploads from this machine on stderr, with the command that resumes each.',
+    onAnswer: async (data, { showSecrets }, context) => {
       const { describeUnfinished, listUploads } = await import('../../upload/state.ts');
       const uploads = await listUploads(context).catch((thrown: unknown) => {
         context.warn(readMessage(thrown));
         return [];
       });
-      const { data, text } = await context.client.call(endpoints.list, {});
-      const isListed = (uid: string) => !Array.isArray(data) || data.some((webhook) => webhook.uid === uid);
-      const shown = { view, notes: describeUnfinished(uploads, isListed) };
-      return showSecrets
-        ? { kind: 'answer', answer: data, text, ...shown }
-        : { kind: 'answer', answer: maskSecrets(data), ...shown };
-    });
-}
+      const isListed = (uid: string) => !Array.isArray(data) || data.some((each) => each.uid === uid);
+      const answer = maskSecrets(data);
+      return {
+        ...(!showSecrets && { answer, text: JSON.stringify(answer) }),
+        notes: describeUnfinished(uploads, isListed),
+      };
+    },
+  });
 
-function addAddAddresses(webhook: Command): void {
   describeEndpoint(
     webhook,
     'add-addresses',
@@ -118,27 +79,19 @@ function addAddAddresses(webhook: Command): void {
     .requests()
     .changes()
     .prints(uploaded)
-    .run(async (input, context) => {
-      const { uploadAddresses } = await import('../../upload/upload.ts');
-      return uploadAddresses({ ...input, task: 'add-addresses' }, context);
-    });
-}
+    .run(upload('add-addresses'));
 
-function addValidate(webhook: Command): void {
-  describeEndpoint(webhook, 'validate', endpoints.validate)
-    .params(endpoints.validate.params)
-    .requests()
-    .prints(validated)
-    .run(async (input, context) => {
-      if (context.options.preview)
-        return { kind: 'request', request: await context.client.previewCall(endpoints.validate, input) };
-      const { data, text } = await context.client.call(endpoints.validate, input);
-      const exitCode = data?.success === false ? errorExitCodes.verification : 0;
-      return { kind: 'answer', answer: data, text, view: validated, exitCode };
-    });
-}
+  addEndpointCommand(webhook, 'delete', endpoints.remove, {
+    view: deleted,
+    description: 'Its addresses and its secret are lost. Asks on a terminal; elsewhere it needs --yes.',
+    confirms: ({ uid }) => `delete webhook ${uid} with its addresses and its secret`,
+  });
 
-function addSync(webhook: Command): void {
+  addEndpointCommand(webhook, 'validate', endpoints.validate, {
+    view: validated,
+    onAnswer: async (data) => ({ exitCode: data?.success === false ? errorExitCodes.verification : 0 }),
+  });
+
   webhook
     .command('sync')
     .summary('Keep the addresses of a webhook in sync with a file')
@@ -150,7 +103,9 @@ function addSync(webhook: Command): void {
     )
     .params({
       uid: { ...uid, kind: optional(uid.kind) },
-      url: local(optional(httpAddressKind), 'destination of the webhook, instead of its uid'),
+      destinationUrl: local(optional(httpAddressKind), 'destination of the webhook, instead of its uid', {
+        flag: 'url',
+      }),
       ...addressParams,
       secretFile: option.text('add the secret to this file (mode 0600)'),
       showSecrets,
@@ -167,25 +122,8 @@ function addSync(webhook: Command): void {
     .requests()
     .changes()
     .prints(synced)
-    .run(async ({ url, ...input }, context) => {
-      const { uploadAddresses } = await import('../../upload/upload.ts');
-      return uploadAddresses({ ...input, task: 'sync', destinationUrl: url }, context);
-    });
-}
+    .run(upload('sync'));
 
-/** Adds the commands that receive, show and send deliveries. */
-export function addReceiving(webhook: Command): void {
-  addListen(webhook);
-  addForward(webhook);
-  addEvents(webhook);
-  addShow(webhook);
-  addReplay(webhook);
-  addVerify(webhook);
-  addTrigger(webhook);
-  addExam(webhook);
-}
-
-function addListen(webhook: Command): void {
   webhook
     .command('listen')
     .summary('Receive deliveries: verify, store, print and forward their events')
@@ -204,9 +142,7 @@ function addListen(webhook: Command): void {
     )
     .shares('retries')
     .run(async (input, context) => (await import('./run-listen.ts')).listenForEvents(input, context));
-}
 
-function addForward(webhook: Command): void {
   webhook
     .command('forward')
     .summary('Forward the deliveries that webhook listen stores')
@@ -218,9 +154,7 @@ function addForward(webhook: Command): void {
     .example('webhook forward --forward-to http://127.0.0.1:3000/hook', 'until Ctrl-C')
     .shares('retries')
     .run(async (input, context) => (await import('./run-forward.ts')).forwardDeliveries(input, context));
-}
 
-function addEvents(webhook: Command): void {
   webhook
     .command('events')
     .summary('List the events that webhook listen stored, newest first')
@@ -238,9 +172,7 @@ function addEvents(webhook: Command): void {
       if (input.wait !== undefined) return waitForEvent(input, context);
       return input.follow ? followEvents(input, context) : showEvents(input, context);
     });
-}
 
-function addShow(webhook: Command): void {
   webhook
     .command('show')
     .summary('Show a stored event: headers, body, signature, forwarding')
@@ -248,9 +180,7 @@ function addShow(webhook: Command): void {
     .example('webhook show 2f1d', 'the event whose id starts with 2f1d')
     .prints(shown)
     .run(async (input, context) => (await import('./run-events.ts')).showEvent(input, context));
-}
 
-function addReplay(webhook: Command): void {
   webhook
     .command('replay')
     .summary('Send stored deliveries again, with their original bytes and headers')
@@ -266,9 +196,7 @@ function addReplay(webhook: Command): void {
     .changes()
     .prints(replayed)
     .run(async (input, context) => (await import('./run-replay.ts')).replayEvents(input, context));
-}
 
-function addVerify(webhook: Command): void {
   webhook
     .command('verify')
     .summary('Check the signature of a saved delivery')
@@ -280,9 +208,7 @@ function addVerify(webhook: Command): void {
     )
     .prints(verdict)
     .run(async (input, context) => (await import('./run-verify.ts')).verifySaved(input, context));
-}
 
-function addTrigger(webhook: Command): void {
   webhook
     .command('trigger')
     .summary('Send a signed event of the sandbox')
@@ -300,9 +226,7 @@ function addTrigger(webhook: Command): void {
     .changes()
     .prints(triggered)
     .run(async (input, context) => (await import('./run-trigger.ts')).triggerEvent(input, context));
-}
 
-function addExam(webhook: Command): void {
   webhook
     .command('exam')
     .summary('Check that an endpoint accepts valid deliveries and rejects forged ones')
@@ -322,4 +246,24 @@ function addExam(webhook: Command): void {
     .changes()
     .prints(examined)
     .run(async (input, context) => (await import('./run-exam.ts')).examineEndpoint(input, context));
+}
+
+const addressParams = {
+  file: option.text('file of addresses, - for stdin (formats: sotra help bulk)'),
+  walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses, instead of a file', {
+    takesAddress: 'wallet',
+  }),
+  column: option.text('column or JSON field that holds the addresses', { valueName: 'name' }),
+  allowBadChecksum: option.flag('accept a wrong EIP-55 checksum'),
+  skipInvalid: option.flag('skip bad lines instead of failing'),
+  rejects: option.file('write bad lines to this file, as NDJSON'),
+};
+
+const { uid } = endpoints.addAddresses.params;
+const concurrency = option.count(1, 32, 'requests at once (default: 4)');
+const showSecrets = option.flag('print the secret too');
+
+function upload(task: UploadInput['task']) {
+  return async (input: Omit<UploadInput, 'task'>, context: Context): Promise<Result> =>
+    (await import('../../upload/upload.ts')).uploadAddresses({ ...input, task }, context);
 }

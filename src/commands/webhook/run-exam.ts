@@ -176,7 +176,7 @@ async function sendCases({ url, secret }: { url: string; secret: string }, conte
 
 const audience = '0x0000000000000000000000000000000000000001';
 
-/** A delivery with an event of a world, as the sandbox sends it. */
+/** A delivery with an event of the built-in data, as the sandbox sends it. */
 function makeDelivery(
   { body: given, change, before, ageMs = 0, by }: ExamCase,
   { db, secret, nowMs }: { db: Db; secret: string; nowMs: number },

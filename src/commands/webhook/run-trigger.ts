@@ -153,6 +153,6 @@ export function readEventSource(
   const what = { 'new-feed-item': 'buy', 'comment-created': 'comment', copyswap: 'copied trade' }[type];
   const place = position === undefined ? 'in the sandbox' : `in position ${position}`;
   throw new SotraError('not-found', `no ${before > 0 ? 'second ' : ''}${what} ${place}`, {
-    hint: 'The built-in world has one: sotra sandbox reset',
+    hint: 'The built-in data has one: sotra sandbox reset',
   });
 }

@@ -1,11 +1,11 @@
-import type { Validation, Webhook } from '../../api/webhook-answers.ts';
+import type { Validation, Webhook } from '../../api/answers.ts';
 import type { Forward, Retry } from '../../lib/outbox.ts';
-import { column, listView, recordView } from '../../lib/output/columns.ts';
+import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
 import { formatAge, formatTime } from '../../lib/output/format.ts';
 import type { View } from '../../lib/output/view.ts';
 import { destination, uid } from '../../upload/view.ts';
 import { describeEvent } from '../../webhooks/events.ts';
-import { type EventStatus, type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
+import { type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
 import type { DeliveryVerdict } from '../../webhooks/verify.ts';
 
 export const list = listView<Webhook>(
@@ -102,17 +102,7 @@ function showVerdict({ verdict }: ExamRow) {
     : ({ text: verdict, tone: verdict === 'pass' ? 'gain' : verdict === 'fail' ? 'loss' : 'strong' } as const);
 }
 
-export interface EventRow {
-  eventId: string;
-  eventType: string;
-  /** Unix seconds. */
-  receivedAt: number;
-  webhook: string;
-  path: string;
-  about: string;
-  status: EventStatus | null;
-  event: Record<string, unknown>;
-}
+export type EventRow = ReturnType<typeof makeEventRow>;
 
 /** On a narrow terminal its start, which the commands accept. */
 const showId = ({ eventId }: { eventId: string }) => ({
@@ -136,13 +126,7 @@ export const events = listView<EventRow>(
   },
 );
 
-export interface ReplayRow {
-  eventId: string;
-  eventType: string;
-  taken: boolean;
-  status: number | null;
-  error: string | null;
-}
+export type ReplayRow = Pick<SentEvent, 'eventId' | 'eventType' | 'status' | 'error'> & { taken: boolean };
 
 /** Events that were sent once more, oldest first. */
 export const replayed = listView<ReplayRow>(
@@ -173,12 +157,14 @@ export interface ShownEvent extends Omit<EventRow, 'event'> {
 
 export const shown = recordView<ShownEvent>(
   [
-    column.text('eventId', 'Event id', 'what webhook replay takes'),
-    column.text('eventType', 'Event', 'kind of the event'),
-    column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
-    column.text('about', 'What happened', 'what happened: trader, action, token'),
-    column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret'),
-    column.text('status', 'Status', 'forwarded, waiting or failed'),
+    ...pickColumns(events.columns, (event: ShownEvent) => event, {
+      eventId: { help: 'what webhook replay takes' },
+      eventType: {},
+      receivedAt: {},
+      about: {},
+      webhook: { extra: false },
+      status: {},
+    }),
     column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {
       const { valid, reason, secret, signedAt } = verification;
       const when = signedAt === null ? '' : `, signed at ${formatTime(signedAt)}`;
@@ -226,7 +212,7 @@ const headerColumns = (headers: Headers) =>
   headers.map(({ name, value }) => column.text<Headers>(name, name, 'its value', () => value));
 
 /** As `webhook events` prints it. */
-export function makeEventRow({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
+export function makeEventRow({ eventId, eventType, event, delivery, status }: StoredEvent) {
   const about = describeEvent({ eventId, eventType, event });
   const { webhook, atMs } = delivery;
   const receivedAt = Math.floor(atMs / 1000);

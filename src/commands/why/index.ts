@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
 import { callParam } from '../history/index.ts';
 
-export function addWhy(why: Command): void {
+export function setUp(why: Command): void {
   why
     .description(
       'Explains what failed or warned last, or a call of sotra history: where the answer does not match the interface, which parameters had no effect ' +

@@ -1,5 +1,5 @@
+import type { Profile } from '../../api/answers.ts';
 import { toUnixSec } from '../../api/duration.ts';
-import type { Profile } from '../../api/profile-answers.ts';
 import {
   addressCell,
   type Figure,

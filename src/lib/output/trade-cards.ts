@@ -1,5 +1,5 @@
+import type { Card, Comment, TradeItem } from '../../api/answers.ts';
 import { readHeld } from '../../api/holding.ts';
-import type { Card, Comment, TradeItem } from '../../api/position-answers.ts';
 import { column } from './columns.ts';
 import { addressCell, type Figure, formatAmount, formatCount, formatTime, formatUsd, nameOrAddress } from './format.ts';
 import type { Block, Column } from './view.ts';

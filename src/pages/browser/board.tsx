@@ -1,6 +1,5 @@
+import type { Card, Profile } from '../../api/answers.ts';
 import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
-import type { Card } from '../../api/position-answers.ts';
-import type { Profile } from '../../api/profile-answers.ts';
 import { counted, formatTime, formatUsd } from '../../lib/output/format.ts';
 import type { ServedTable } from '../activity.ts';
 import { AnswerTable, Cell, DataTable } from './data-table.tsx';

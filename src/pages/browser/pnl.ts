@@ -1,4 +1,4 @@
-import type { Card, TradeItem } from '../../api/position-answers.ts';
+import type { Card, TradeItem } from '../../api/answers.ts';
 
 interface Point {
   atSec: number;

@@ -1,5 +1,5 @@
+import type { Card } from '../../api/answers.ts';
 import { dayMs } from '../../api/duration.ts';
-import type { Card } from '../../api/position-answers.ts';
 import { answersAsClicker, worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { type PositionFigures, type PositionState, positionStats } from '../ledger/positions.ts';

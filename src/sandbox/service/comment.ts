@@ -1,9 +1,9 @@
 import { isUuid, normalizeAddress, plainAddress } from '../../api/address.ts';
+import type { Card, Comment } from '../../api/answers.ts';
 import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/comment.ts';
 import { maxTrackingMs } from '../../api/comment.ts';
 import { parseTime } from '../../api/duration.ts';
-import type { Card, Comment } from '../../api/position-answers.ts';
 import { normalizeSignature, signedText, type TextForm } from '../../api/signed-text.ts';
 import { getMeta, worldOffset } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';

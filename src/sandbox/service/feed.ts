@@ -1,7 +1,7 @@
+import type { Card } from '../../api/answers.ts';
 import type { Chain } from '../../api/chain.ts';
 import { parseTime } from '../../api/duration.ts';
 import * as endpoints from '../../api/feed.ts';
-import type { Card } from '../../api/position-answers.ts';
 import { answersAsClicker, worldOffset } from '../db/settings.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { rankProfiles, windowMs } from '../ledger/figures.ts';

@@ -1,5 +1,5 @@
+import type { Profile } from '../../api/answers.ts';
 import type * as endpoints from '../../api/follow.ts';
-import type { Profile } from '../../api/profile-answers.ts';
 import { type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 import { findProfile, findWallets, startTracking, trackedFrom } from './identifiers.ts';
 import { readProfiles } from './profiles.ts';

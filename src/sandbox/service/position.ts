@@ -1,7 +1,7 @@
 import { isWalletAddress, normalizeAddress } from '../../api/address.ts';
+import type { Card } from '../../api/answers.ts';
 import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/position.ts';
-import type { Card } from '../../api/position-answers.ts';
 import { worldOffset } from '../db/settings.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { windowMs } from '../ledger/figures.ts';

@@ -1,5 +1,5 @@
+import type { Profile } from '../../api/answers.ts';
 import type * as endpoints from '../../api/profile.ts';
-import type { Profile } from '../../api/profile-answers.ts';
 import type { SqlValue } from '../db/store.ts';
 import { type ListPosition, writeCursor } from './feed.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';

@@ -1,5 +1,5 @@
+import type { Profile, ProfileStatus } from '../../api/answers.ts';
 import { leaderboardChains } from '../../api/chain.ts';
-import type { Profile, ProfileStatus } from '../../api/profile-answers.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { readFigures, type Timeframe, type WindowFigures, windowMs } from '../ledger/figures.ts';

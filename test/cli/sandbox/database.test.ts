@@ -70,7 +70,7 @@ test('a base URL of anything else is refused with the way out, and nothing happe
     ]);
   }
   const inMemory = await serveSandbox(env, ':memory:');
-  expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its world in memory');
+  expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its data in memory');
   expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
   expect(other.requests).toEqual([]);
 });

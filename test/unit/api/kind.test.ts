@@ -16,8 +16,6 @@ import {
   optional,
   parseText,
   text,
-  toJsonSchema,
-  unknownChoices,
 } from '../../../src/api/kind.ts';
 import { checkInput } from '../../../src/api/request.ts';
 
@@ -53,35 +51,26 @@ test.each(words)('the rule of a parameter like %j reads well', (kind, expected) 
 
 const read: readonly [kind: Kind, given: string, value: unknown][] = [
   [text(), '12', '12'],
-  [text(), '', ''],
   [integer(), '12', 12],
   [integer(), '-12', -12],
   [integer(), '999999999999999', 999_999_999_999_999],
   [integer(), '1000000000000000', '1000000000000000'],
   [integer(), '1.5', '1.5'],
-  [integer(), 'x1', 'x1'],
-  [integer(), '1x', '1x'],
   [integer(), '', ''],
   [number(), '1.5', 1.5],
   [number(), '-.5', -0.5],
-  [number(), '12.', 12],
   [number(), '.25', 0.25],
   [number(), '1e3', 1000],
-  [number(), '1E+3', 1000],
   [number(), '1e-12', 1e-12],
   [number(), '1e1000', '1e1000'],
-  [number(), 'e5', 'e5'],
-  [number(), '.', '.'],
   [number(), '0x10', '0x10'],
   [boolean(), 'true', true],
   [boolean(), 'false', false],
   [boolean(), 'TRUE', 'TRUE'],
-  [boolean(), '1', '1'],
   [anything, '{"a":[1]}', { a: [1] }],
   [anything, '{a', '{a'],
   [choice(['a']), 'b', 'b'],
   [choice([7, 30]), '7', 7],
-  [choice([7, 30]), '8', '8'],
   [listOf(integer()), '3', 3],
 ];
 
@@ -117,35 +106,6 @@ const checked: readonly [kind: Kind, value: unknown, problem: object | undefined
 
 test.each(checked)('for a parameter like %j, the problem of %j is %j', (kind, value, problem) => {
   expect(checkValue(kind, value)).toEqual(problem);
-});
-
-const schemas: readonly [kind: Kind, schema: object][] = [
-  [text({ maxLength: 40 }), { type: 'string', minLength: 1, maxLength: 40 }],
-  [formatted({ ...anyName, schema: { pattern: '^[a-z]+$' } }), { type: 'string', pattern: '^[a-z]+$' }],
-  [integer(1, 250), { type: 'integer', minimum: 1, maximum: 250 }],
-  [choice(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
-  [choice([7, 30]), { type: 'number', enum: [7, 30] }],
-  [open, { type: 'string', examples: ['base', 'tron'] }],
-  [nullable(choice(['a'])), { type: ['string', 'null'], enum: ['a', null] }],
-  [
-    listOf(boolean(), { minItems: 1, maxItems: 3 }),
-    { type: 'array', items: { type: 'boolean' }, minItems: 1, maxItems: 3 },
-  ],
-];
-
-test.each(schemas)('a parameter like %j is %j in JSON Schema', (kind, schema) => {
-  expect(toJsonSchema(kind)).toEqual(schema);
-});
-
-test.each([
-  [open, ['base', 'x', 'tron', 'y'], ['x', 'y']],
-  [open, 'x', ['x']],
-  [open, 'base', []],
-  [open, undefined, []],
-  [listOf(open), ['x'], ['x']],
-  [choice(['a']), ['x'], []],
-] as const)('of choices like %j, %j has those that are not known: %j', (kind, given, unknown) => {
-  expect(unknownChoices(kind as Kind, given)).toEqual(unknown);
 });
 
 const params: Record<string, Param> = {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/api/endpoint.ts';
-import { listKey, moreHint, type PageWalk, walkPages } from '../../../src/client/paginate.ts';
+import { moreHint } from '../../../src/client/paginate.ts';
+import { cardOf, idsIn } from '../../support/feed-cards.ts';
+import { run, stub } from '../../support/harness.ts';
 
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
 const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
@@ -14,91 +16,21 @@ const linked: Paging = {
   atSec: 'at',
 };
 
-/** Walks pages that are given as JSON, in their order; returns the requests and the items. */
-async function walk(
-  paging: Paging,
-  pages: readonly string[],
-  more: Partial<Omit<PageWalk, 'paging' | 'fetchPage'>> = {},
-) {
-  const asked: unknown[] = [];
-  let cuts = 0;
-  const fetchPage: PageWalk['fetchPage'] = async (input, link) => {
-    const text = pages[asked.push(link === undefined ? input : [input, link]) - 1];
-    if (text === undefined) throw new Error('no such page');
-    return { data: JSON.parse(text), text, status: 200, requestId: undefined, attempts: 1 };
-  };
-  const onMaxReached = () => {
-    cuts += 1;
-  };
-  const batches: (readonly unknown[])[] = [];
-  const walking = walkPages({ paging, input: {}, fetchPage, max: undefined, onMaxReached, ...more });
-  const failure = await (async () => {
-    for await (const batch of walking) batches.push(batch);
-  })().catch((error: Error) => error);
-  return { asked, cuts, batches, failure };
+/** The cards of a feed since a time or a cursor, whose pages are given. */
+async function cardsSince(start: string, ...pages: object[]): Promise<string[]> {
+  const { env } = await stub((_, response, count) => void response.end(JSON.stringify(pages[count - 1])));
+  const { out } = await run(`feed actor ext:a --all --format ndjson --newer-than ${start}`, { env });
+  return idsIn(out);
 }
 
-test.each([
-  ['[{"itemId":"a","n":1}]', '[{"itemId":"a","n":2}]', true],
-  ['[{"id":"a","n":1}]', '[{"id":"a","n":2}]', true],
-  ['[{"n":1}]', '[{"n":1}]', true],
-  ['[null]', '[null]', true],
-  ['[{"n":1}]', '[{"n":2}]', false],
-  ['[{"itemId":"a","id":"x"}]', '[{"itemId":"b","id":"x"}]', false],
-  ['[]', '[]', false],
-])('a page %s, then %s: that is the same page again: %s', async (first, second, isSame) => {
-  const { failure } = await walk(numbered, [first, second, '[]', '[]'], { input: { limit: 1 } });
-  if (!isSame) expect(failure).toBeUndefined();
-  else
-    expect(failure).toMatchObject({
-      code: 'contract',
-      message: 'the service returned page 2 twice; stopped to avoid a loop',
-      hint: expect.stringContaining('incomplete'),
-    });
-});
-
-test('a page that repeats a part of the one before is another page', async () => {
-  const { failure, batches } = await walk(numbered, ['[1,2]', '[2]'], { input: { limit: 2 } });
-  expect([failure, batches]).toEqual([undefined, [[1, 2], [2]]]);
-  expect((await walk(numbered, ['[1,2]', '[1]'], { input: { limit: 2 } })).failure).toBeUndefined();
-  expect((await walk(numbered, ['[1,2]', '[1,3]', '[]'], { input: { limit: 2 } })).failure).toBeUndefined();
-});
-
-const newYear = '2026-01-01T00:00:00Z';
-/** Items that many seconds after the new year, newest first. */
-const since = (pagination: object | null, ...seconds: (number | null)[]) =>
-  JSON.stringify({ items: seconds.map((at) => (at === null ? null : { at: 1_767_225_600 + at })), pagination });
-const secondsOf = (batches: readonly (readonly unknown[])[]) =>
-  batches.map((batch) => batch.map((item) => Number((item as { at: number } | null)?.at) - 1_767_225_600));
-
-test('items since a time that come newest first are walked down to it, and no further', async () => {
-  const pages = [since({ olderItemsURL: '/o' }, 3, 2), since({ olderItemsURL: '/p' }, 1, 0, -1)];
-  const { asked, batches, cuts, failure } = await walk(linked, pages, { input: { newerThan: newYear }, max: 3 });
-  expect(asked).toStrictEqual([{ newerThan: newYear }, [{ newerThan: newYear }, '/o']]);
-  expect([secondsOf(batches), cuts, failure]).toEqual([[[3, 2], [1]], 0, undefined]);
-  const unknown = await walk(linked, [since(null, 5, null, -5)], { input: { newerThan: newYear } });
-  expect(secondsOf(unknown.batches)).toEqual([[5, Number.NaN]]);
-});
-
-test('items since a time that lead on to newer ones, or since a cursor, are all shown', async () => {
-  const up = [since({ newerItemsURL: '/n', olderItemsURL: '/o' }, 1, -1), since(null, 2)];
-  const walked = await walk(linked, up, { input: { newerThan: newYear } });
-  expect(walked.asked.slice(1)).toEqual([[{ newerThan: newYear }, '/n']]);
-  expect(secondsOf(walked.batches)).toEqual([[1, -1], [2]]);
-  const marked = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1)], { input: { newerThan: 'mark' } });
-  expect([secondsOf(marked.batches), marked.failure]).toEqual([[[1, -1]], undefined]);
-  const whole = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1), since(null, -2)]);
-  expect(secondsOf(whole.batches)).toEqual([[1, -1], [-2]]);
-});
-
-test.each([
-  [[1], undefined],
-  [null, undefined],
-  ['x', undefined],
-  [{ a: 1 }, undefined],
-  [{ a: 1, b: [], c: [1] }, 'b'],
-])('the list of %j is under %s', (data, key) => {
-  expect(listKey(data)).toBe(key);
+test('cards since a time that lead on to newer ones, or since a cursor, are all shown', async () => {
+  const [after, before] = [cardOf('after', 1_800_000_000), cardOf('before', 1_700_000_000)];
+  const time = '2026-01-01T00:00:00Z';
+  const up = { items: [after, before], pagination: { newerItemsURL: '/n', olderItemsURL: '/o' } };
+  expect(await cardsSince(time, up, { items: [cardOf('last', 1_800_000_001)] })).toEqual(['after', 'before', 'last']);
+  const down = { items: [after, before], pagination: { olderItemsURL: '/o' } };
+  expect(await cardsSince(time, down)).toEqual(['after']);
+  expect(await cardsSince('mark', down)).toEqual(['after', 'before']);
 });
 
 const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, hint: string | undefined][] = [

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { Answer, Client, Input, Item } from 'sotra';
 import type { Verification } from 'sotra/webhook';
 import { expect, expectTypeOf, test } from 'vitest';
+import type { Card, LeaderboardAnswer } from '../../../src/api/answers.ts';
 import type { AnswerOf, InputOf } from '../../../src/api/endpoint.ts';
 import type { list } from '../../../src/api/leaderboard.ts';
-import type { LeaderboardAnswer } from '../../../src/api/leaderboard-answers.ts';
-import type { Card } from '../../../src/api/position-answers.ts';
 
 test('inputs and answers are those of the endpoints', () => {
   expectTypeOf<InputOf<typeof list.params>>().toExtend<Input<'leaderboard.list'>>();

@@ -6,36 +6,6 @@ import { askLine } from '../../../../src/lib/output/confirm.ts';
 import { createProgress, sinkStream } from '../../../../src/lib/output/progress.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';
 
-function createScreen(isTTY: boolean) {
-  const written: string[] = [];
-  const write = async (text: string) => void written.push(text);
-  const err = { write, draw: write, isTTY, width: 80, hasColors: false };
-  return { err, text: () => written.join('') };
-}
-
-const plain = { quiet: false, now: () => 0 };
-
-test('without a terminal each step is a line', async () => {
-  const screen = createScreen(false);
-  const progress = await createProgress({ ...plain, err: screen.err });
-  progress.step('sending 1 of 2');
-  progress.step('sending 2 of 2');
-  progress.done('registered \u001b[31m1,000 addresses');
-  progress.stop();
-  expect(screen.text()).toBe('sending 1 of 2\nsending 2 of 2\nregistered 1,000 addresses\n');
-});
-
-test('on a terminal the outcome stays as a line with its mark, without color if there is to be none', async () => {
-  const screen = createScreen(true);
-  const progress = await createProgress({ ...plain, err: screen.err });
-  progress.step('sending');
-  progress.done('registered 1,000 addresses');
-  progress.stop();
-  expect(screen.text()).toContain('⠋ sending');
-  expect(screen.text()).toContain('✔ registered 1,000 addresses\n');
-  expect(screen.text()).not.toMatch(/\u001b\[\d+m/);
-});
-
 test('an upload shows a spinner on a terminal, nothing with --quiet or --json', async () => {
   const file = join(temporaryFolder(), 'addresses');
   const addresses = Array.from({ length: 2500 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}`);
@@ -52,16 +22,36 @@ test('an upload shows a spinner on a terminal, nothing with --quiet or --json', 
 });
 
 test('on a terminal a step says how long it has taken, and a line that stays does not', async () => {
-  const screen = createScreen(true);
-  let nowMs = 0;
-  const progress = await createProgress({ ...plain, err: screen.err, now: () => nowMs });
+  let [text, nowMs] = ['', 0];
+  const write = async (more: string) => {
+    text += more;
+  };
+  const err = { write, draw: write, isTTY: true, width: 80, hasColors: false };
+  const progress = await createProgress({ quiet: false, now: () => nowMs, err });
   progress.step('sending');
-  await expect.poll(() => screen.text()).toContain('⠙ sending');
-  expect(screen.text()).not.toContain('(');
+  await expect.poll(() => text).toContain('⠙ sending');
+  expect(text).not.toContain('(');
   nowMs = 12_400;
-  await expect.poll(() => screen.text()).toContain('sending (12 s)');
+  await expect.poll(() => text).toContain('sending (12 s)');
   progress.done('sent');
-  expect(screen.text()).toContain('✔ sent\n');
+  expect(text).toContain('✔ sent\n');
+  expect(text).not.toMatch(/\u001b\[\d+m/);
+});
+
+test('text and cursor moves reach the terminal in the turn they are written, however slow it is', () => {
+  const written: string[] = [];
+  const draw = (text: string) => {
+    written.push(text);
+    return new Promise<void>(() => undefined);
+  };
+  const stream = sinkStream({ write: draw, draw, isTTY: true, width: 80, hasColors: false });
+  stream.write('one');
+  stream.cursorTo(0);
+  stream.clearLine();
+  stream.moveCursor(0, -2);
+  stream.moveCursor(0, 0);
+  stream.write('two');
+  expect(written).toEqual(['one', '\u001b[1G', '\u001b[2K', '\u001b[2A', 'two']);
 });
 
 test('an import says how many rows it has seen, and Ctrl-C how far it came', async () => {
@@ -87,45 +77,6 @@ test('an import says how many rows it has seen, and Ctrl-C how far it came', asy
   expect(stopped.err).toMatch(
     /^error: interrupted at row [\d,]{1,5}; trades stored: 0\nhint: Run the same command again to import the rest.\n$/,
   );
-});
-
-function recording(isTTY: boolean) {
-  const written: string[] = [];
-  const write = (text: string) => {
-    written.push(text);
-    // A slow reader: what is written has not arrived yet.
-    return new Promise<void>(() => undefined);
-  };
-  return { written, sink: { write, draw: write, isTTY, width: 80, hasColors: false } };
-}
-
-test('text and cursor moves reach the terminal in the turn they are written, however slow it is', () => {
-  const { written, sink } = recording(true);
-  const stream = sinkStream(sink);
-  stream.write('one');
-  stream.cursorTo(0);
-  stream.clearLine();
-  stream.moveCursor(0, -2);
-  stream.moveCursor(0, 0);
-  stream.write('two');
-  expect(written).toEqual(['one', '\u001b[1G', '\u001b[2K', '\u001b[2A', 'two']);
-});
-
-test('a reader that is gone is no error', async () => {
-  const { sink } = recording(false);
-  const stream = sinkStream({ ...sink, draw: () => Promise.reject(new Error('closed')) });
-  expect(stream.write('lost')).toBe(true);
-  await Promise.resolve();
-});
-
-test('progress on a terminal draws its steps once and leaves a clean line', async () => {
-  const { written, sink } = recording(true);
-  const progress = await createProgress({ ...plain, err: sink });
-  progress.step('sent 1 of 2');
-  progress.stop();
-  const text = written.join('');
-  expect(text.match(/sent 1 of 2/g)).toHaveLength(1);
-  expect(text).toMatch(/\u001b\[2K.*\u001b\[\?25h$/s);
 });
 
 test('each answer ends one line, however many questions came before', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Card } from '../../../../src/api/position-answers.ts';
+import type { Card } from '../../../../src/api/answers.ts';
 import { realizedOverTime } from '../../../../src/pages/browser/pnl.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';
 
