@@ -4,9 +4,9 @@ import { checkParam, type Param, type Params } from '../api/endpoint.ts';
 import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
 import { nearest } from '../api/nearest.ts';
 import type { KnownNames } from '../calls/known-names.ts';
+import { command } from '../client/shell.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { lazy } from '../lib/io.ts';
-import { requireAlias } from './find-alias.ts';
 import { identifies, labelOf, showTyped, splitList } from './params.ts';
 
 /** What was typed, by the keys of parameters: texts, or true and false of flags. */
@@ -228,6 +228,19 @@ async function resolveName(
     );
   if (first !== undefined) names.tell(text, first);
   return first ?? text;
+}
+
+/** The identifier of an alias. Errors: `usage` for an unknown one; `label` is where it was typed, such as `--token`. */
+export function requireAlias(name: string, aliases: KnownNames['aliases'] = {}, label = 'alias'): string {
+  const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
+  if (found !== undefined) return found;
+  const near = nearest(name.slice(1), Object.keys(aliases));
+  throw usageError(
+    `${label} ${name}: no such alias`,
+    near === undefined
+      ? command`See sotra alias list, or save it: sotra alias set ${name} <identifier>.`
+      : `Did you mean @${near}?`,
+  );
 }
 
 async function findRow(label: string, typed: string, row: number, names: KnownNames): Promise<string> {

@@ -41,7 +41,7 @@ export function verifyDelivery(
 }
 
 /** A larger body is not looked through for changes. */
-const maxVerifiedBytes = 8 * 1024 * 1024;
+const maxExplainedBytes = 8 * 1024 * 1024;
 
 /** Why no signature fits a body: tries the usual mistakes, and names the one that explains the signature. */
 function explainMismatch(parsed: SignatureHeader, body: Uint8Array, secrets: readonly string[]): string {
@@ -50,7 +50,7 @@ function explainMismatch(parsed: SignatureHeader, body: Uint8Array, secrets: rea
   for (const [reason, spell] of spellings) if (fits(body, secrets.map(spell))) return reason;
   const encoding = encodingReason(parsed, body, secrets);
   if (encoding !== undefined) return encoding;
-  if (body.length > maxVerifiedBytes) return `${noSignatureFits}; the body is too large to look for what was changed`;
+  if (body.length > maxExplainedBytes) return `${noSignatureFits}; the body is too large to look for what was changed`;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   for (const [reason, candidate] of changes(text))
     if (candidate !== text && fits(Buffer.from(candidate), secrets)) return reason;

@@ -5,7 +5,7 @@ import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, showPlan } from '../../lib/output/confirm.ts';
 import type { View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
-import { aliasPattern, findAlias, requireAlias } from '../find-alias.ts';
+import { requireAlias } from '../read-input.ts';
 
 export function setUp(alias: Command): void {
   alias
@@ -29,7 +29,7 @@ export function setUp(alias: Command): void {
     .run(async ({ name: typed, identifier }, context) => {
       const name = withAt(typed);
       const store = await context.config.settings();
-      const before = findAlias(name, store.read().aliases);
+      const before = store.read().aliases?.[name.slice(1)];
       if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
       if (before !== undefined && before !== identifier) await confirm(`replace alias ${name} (${before})`, context);
       await store.update(context.io, (now) => ({
@@ -72,6 +72,9 @@ export function setUp(alias: Command): void {
       return { kind: 'none' };
     });
 }
+
+/** A saved name, with its `@`. */
+const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
 
 const nameKind = formatted(
   matching(

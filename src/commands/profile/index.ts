@@ -9,7 +9,7 @@ import type { Bar, Block, Column, View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
 import { option } from '../params.ts';
-import { chooseView, priceParams, profilePositions } from '../position/view.ts';
+import { chooseView, priceParams, profilePositions } from '../position/index.ts';
 
 export function setUp(profile: Command): void {
   addEndpointCommand(profile, 'get', endpoints.get, { view: get, params: { chart: chartParam } }).shares('showNsfw');

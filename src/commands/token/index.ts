@@ -3,7 +3,7 @@ import * as position from '../../api/position.ts';
 import type { Command } from '../command.ts';
 import { ofToken as commentsView } from '../comment/view.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
-import { chooseView, priceParams, tokenPositions } from '../position/view.ts';
+import { chooseView, priceParams, tokenPositions } from '../position/index.ts';
 
 export function setUp(token: Command): void {
   addEndpointCommand(token, 'positions', position.ofToken, {

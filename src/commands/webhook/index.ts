@@ -207,7 +207,7 @@ export function setUp(webhook: Command): void {
       'a saved body',
     )
     .prints(verdict)
-    .run(async (input, context) => (await import('./run-verify.ts')).verifySaved(input, context));
+    .run(async (input, context) => (await import('./verification.ts')).verifySaved(input, context));
 
   webhook
     .command('trigger')

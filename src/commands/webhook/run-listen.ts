@@ -20,9 +20,9 @@ import {
 import { startListener } from '../../webhooks/listener.ts';
 import { openInbox } from './open-inbox.ts';
 import type { Page } from './page/activity-page.ts';
-import { explainRefusal, type NamedSecret, readNamedSecrets } from './page/verification.ts';
 import type { ListenInput } from './params.ts';
 import { noteOpen, noteUnforwarded, parseTargets, warnOnceAMinute } from './run-forward.ts';
+import { explainRefusal, type NamedSecret, readNamedSecrets } from './verification.ts';
 
 const defaultPort = 4242;
 

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/preact-query';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { type ActivityRow, type LoadedActivity, maxLooked } from '../activity.ts';
 import type { LiveEntry } from '../live-log.ts';
 import { DetailPanel } from './detail.tsx';
 import { type Connection, getJson, listenLive, lostText } from './page-api.ts';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact.ts';
 import { queryClient } from './queries.ts';
 import { type Route, setQuery } from './route.ts';
 import { Rows, rowsAtOnce, useShown } from './rows.tsx';

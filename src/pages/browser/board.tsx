@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks';
 import type { Card, Profile } from '../../api/answers.ts';
 import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
 import { counted, formatTime, formatUsd } from '../../lib/output/format.ts';
@@ -6,7 +7,6 @@ import { AnswerTable, Cell, DataTable } from './data-table.tsx';
 import { Panel } from './detail.tsx';
 import { Choice } from './form.tsx';
 import { realizedOverTime } from './pnl.ts';
-import { useMemo } from './preact.ts';
 import { type CallAnswer, useCall } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
 import { AnswerNote, CopyButton, Facts, Text } from './text.tsx';

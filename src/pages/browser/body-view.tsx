@@ -1,7 +1,7 @@
+import { useMemo, useState } from 'preact/hooks';
 import { toUnixSec } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { formatCount, formatTime, formatUsd } from '../../lib/output/format.ts';
-import { useMemo, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
 /** A body as a tree and as text. */

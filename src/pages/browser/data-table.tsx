@@ -1,7 +1,7 @@
+import { useMemo } from 'preact/hooks';
 import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
 import { counted, formatCount, shortAddress } from '../../lib/output/format.ts';
 import type { ServedCell, ServedTable } from '../activity.ts';
-import { useMemo } from './preact.ts';
 import type { CallAnswer } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
 import { useShown } from './rows.tsx';

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/preact-query';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../../lib/output/format.ts';
 import type { ActivityDetail, ActivityRow, SendOutcome, ShownMessage } from '../activity.ts';
 import { BodyView } from './body-view.tsx';
 import { ActForm, EditForm, Outcome } from './form.tsx';
 import { findElement } from './keys.tsx';
 import { postJson } from './page-api.ts';
-import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
 import { Moment, Rows, Status } from './rows.tsx';
 import { AnswerNote, CodeLine, CopyButton, Facts, Text } from './text.tsx';

@@ -1,6 +1,7 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { methods } from '../../api/endpoint.ts';
 import type { ActivityDetail, Edited, RequestField, RequestForm, SendOutcome } from '../activity.ts';
-import { type ComponentChildren, type InputAttributes, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
 type Option = string | readonly [value: string, text: string];
@@ -31,7 +32,7 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
   );
 }
 
-interface InputProps extends InputAttributes {
+interface InputProps extends Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'class'> {
   label: ComponentChildren;
   value: string;
   onType: (value: string) => void;

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from './preact.ts';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Facts } from './text.tsx';
 
 export const findElement = (selector: string) => document.querySelector<HTMLElement>(selector);

@@ -1,8 +1,8 @@
 import { getWallets } from '@wallet-standard/app';
 import { createStore } from 'mipd';
+import { useState } from 'preact/hooks';
 import { encodeHex, normalizeAddress } from '../../api/address.ts';
 import type { WalletFacts, WalletTrouble } from '../wallet.ts';
-import { useState } from './preact.ts';
 import { Text } from './text.tsx';
 
 export interface PageWallet {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from './preact.ts';
+import { useEffect, useState } from 'preact/hooks';
 
 /** What the address shows: `#/trader/0x1?status=open` is the view `trader` with one part. */
 export interface Route {

@@ -1,6 +1,6 @@
+import { useEffect, useState } from 'preact/hooks';
 import { formatCount, formatTime } from '../../lib/output/format.ts';
 import type { ActivityRow } from '../activity.ts';
-import { useEffect, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
 import { Text } from './text.tsx';
 

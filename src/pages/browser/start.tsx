@@ -1,5 +1,5 @@
+import { type ComponentChildren, render } from 'preact';
 import { signIn } from './page-api.ts';
-import { type ComponentChildren, render } from './preact.ts';
 
 /** Draws a page once it is signed in, or shows why it cannot. */
 export function mountPage(page: ComponentChildren): void {

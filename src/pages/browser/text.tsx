@@ -1,8 +1,9 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
+import { type ComponentChildren, createElement, type JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { splitUnseen } from '../../api/safe-text.ts';
-import { type Attributes, type ComponentChildren, createElement, useEffect, useState } from './preact.ts';
 
-interface TextProps extends Attributes {
+interface TextProps extends JSX.AllHTMLAttributes {
   text: string;
   /** The element around it; default: none. */
   as?: 'a' | 'code' | 'div' | 'h2' | 'p' | 'span';

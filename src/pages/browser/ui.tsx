@@ -1,11 +1,11 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
+import { useEffect, useState } from 'preact/hooks';
 import type { ActivityFacts } from '../activity.ts';
 import { type Activity, ActivityView, useActivity } from './activity.tsx';
 import { Board } from './board.tsx';
 import { ActForm, Outcome } from './form.tsx';
 import { Keys, listenKeys } from './keys.tsx';
 import { postJson } from './page-api.ts';
-import { useEffect, useState } from './preact.ts';
 import { queryClient } from './queries.ts';
 import { useRoute, writeHref } from './route.ts';
 import { mountPage } from './start.tsx';

@@ -1,3 +1,4 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { normalizeAddress } from '../../api/address.ts';
 import { formatCount } from '../../lib/output/format.ts';
 import type { LiveEntry } from '../live-log.ts';
@@ -11,7 +12,6 @@ import {
   watchEvmWallets,
   watchSolanaWallets,
 } from './page-wallet.tsx';
-import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
 import { Alert, CopyButton, Text } from './text.tsx';
 

@@ -31,8 +31,8 @@ import {
 } from '../../../webhooks/inbox.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { type InboxLocation, inboxFlags } from '../open-inbox.ts';
+import { explainRefusal, type NamedSecret, verificationSteps } from '../verification.ts';
 import { makeEventRow } from '../view.ts';
-import { explainRefusal, type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface DeliveryActivityOptions {
   inbox: Inbox;
