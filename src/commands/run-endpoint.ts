@@ -15,7 +15,7 @@ export interface EndpointSettings<P extends Params, L extends Params, Answer = n
   requireAnyOf?: readonly (readonly (keyof (P & L) & string)[])[];
   /** Names the change that cannot be undone; without it nothing is asked. */
   confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string | undefined;
-  /** The endpoint's input from the typed one; default: the inputs that the endpoint knows. */
+  /** The endpoint's input from the typed one; of both, only what the endpoint knows is sent. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
   /** The view of an answer, if it depends on the input. */
   chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
@@ -44,10 +44,8 @@ export async function runEndpoint(
 ): Promise<Result> {
   const { paging, params } = endpoint;
   const chart = asksChart(typed, context.options) ? { chart: true } : {};
-  const input =
-    prepare === undefined
-      ? Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(params, key)))
-      : await prepare(typed as never, context);
+  const prepared: object = (await prepare?.(typed as never, context)) ?? typed;
+  const input = Object.fromEntries(Object.entries(prepared).filter(([key]) => Object.hasOwn(params, key)));
   const shown = (await chooseView?.(typed as never, context)) ?? view;
   if (context.options.preview)
     return { kind: 'request', request: await context.client.previewCall(endpoint, input as never) };

@@ -197,8 +197,8 @@ export interface PageInput {
 type Page = Pick<ServedPage, 'url' | 'newUrl' | 'closing'>;
 
 /**
- * Prints the link of a page on stderr and opens the browser if asked to; with a ready file and no browser, prints nothing. Enter on a terminal
- * prints another link, for another browser.
+ * Prints the link of a page on stderr, or nothing if only a ready file was asked for; `open` starts the browser. Each Enter on a terminal
+ * prints a new link, for another browser.
  */
 export async function showAddress(page: Page, { open, readyFile }: PageInput, context: Context): Promise<void> {
   const { io, options } = context;

@@ -54,7 +54,7 @@ function addCards(feed: Command, name: string, endpoint: typeof endpoints.actor 
     view: cards,
     params,
     description: `${endpoint.description} ${watchHelp}`,
-    prepare: (typed) => makeInput(endpoint, typed),
+    prepare: makeInput,
     watch: async (typed: Typed, input, context) => {
       if (typed.watch === undefined) return undefined;
       return watchFeed({ endpoint, input, fromMs: readStart(typed), everyMs: typed.watch, max: typed.max, context });
@@ -63,18 +63,17 @@ function addCards(feed: Command, name: string, endpoint: typeof endpoints.actor 
 }
 
 /** Errors: `usage` for what is not a place in the feed. */
-function makeInput(endpoint: { params: Params }, typed: Typed): Record<string, unknown> {
-  const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
+function makeInput(typed: Typed): Record<string, unknown> {
   if (typed.watch !== undefined) {
     if (typed.newerThan !== undefined && readStart(typed) === undefined)
       throw usageError(
         `--newer-than ${typed.newerThan}: --watch starts at a time, not at a cursor`,
         'Give a time such as 2026-07-03T12:00:00Z.',
       );
-    return { ...known, newerThan: undefined };
+    return { ...typed, newerThan: undefined };
   }
   return {
-    ...known,
+    ...typed,
     ...defined({
       olderThan: typed.cursor ?? readPlace('olderThan', typed.olderThan),
       newerThan: readPlace('newerThan', typed.newerThan),

@@ -30,10 +30,7 @@ export function setUp(position: Command): void {
       timestamp: inPath(text(), 'time of the trade: ISO time (UTC), Unix seconds or milliseconds, or now'),
       ...priceParams,
     },
-    prepare: ({ price: _, pricesFile: __, ...typed }, { io }) => ({
-      ...typed,
-      timestamp: readTradeTime(typed.timestamp, typed.chain, io.now()),
-    }),
+    prepare: (typed, { io }) => ({ ...typed, timestamp: readTradeTime(typed.timestamp, typed.chain, io.now()) }),
     chooseView: chooseView(onePosition),
   }).shares('showNsfw');
 }

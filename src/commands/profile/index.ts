@@ -50,10 +50,10 @@ function addSetName(profile: Command): void {
       if (!typed.clear && !typed.clearAvatar) return undefined;
       return `remove the ${typed.clear ? 'name and avatar' : 'avatar'} of ${typed.identifier} at your partner`;
     },
-    prepare: ({ clear = false, clearAvatar = false, ...typed }) => ({
+    prepare: (typed) => ({
       ...typed,
-      ...(clear && { name: null }),
-      ...(clearAvatar && { avatarUrl: null }),
+      ...(typed.clear && { name: null }),
+      ...(typed.clearAvatar && { avatarUrl: null }),
     }),
   }).shares('showNsfw');
 }

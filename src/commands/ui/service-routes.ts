@@ -103,7 +103,7 @@ function writeCommand({ id, params }: Endpoint, input: Input): string {
   return [...id.split('.'), ...words].join(' ');
 }
 
-/** The part of a page about the service of a context: logged calls, a board and webhooks. */
+/** What a page shows of the service in use: logged calls, a board and webhooks. */
 export async function openOwnService({ kind, baseUrl }: Service, context: Context, live: LiveLog) {
   const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
   const commandStart = kind === 'sandbox' ? 'sotra --sandbox' : `sotra${named}`;
