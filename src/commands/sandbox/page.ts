@@ -14,9 +14,9 @@ import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
 import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
 import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { firstCurl, openServiceRoutes } from '../ui/service-routes.ts';
+import { dataSource, listCaused, openDataActivity, readNew, sendTestEvents } from './data-activity.ts';
 import { openRequestActivity } from './request-activity.ts';
 import type { Ready } from './served.ts';
-import { openWorldActivity, sendTestEvents } from './world-activity.ts';
 
 export interface SandboxPage extends ServedPage {
   addRequest: (logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer) => void;
@@ -53,14 +53,13 @@ export async function startSandboxPage(
     signal: io.signal,
     commandStart,
     live,
-    listCaused: (answer) => happenings.listCaused(answer),
+    listCaused: (answer) => listCaused(data, answer),
   });
-  const happenings = openWorldActivity({
+  const data = openDataActivity({
     db,
-    now: io.now,
+    io,
     live,
     commandStart,
-    sleep: io.sleep,
     signal: stop.signal,
     findRequest: requests.findByAnswer,
   });
@@ -77,7 +76,7 @@ export async function startSandboxPage(
       await io.sleep(lookEveryMs, stop.signal).catch(() => undefined);
       if (stop.signal.aborted || db.version() === seen) continue;
       seen = db.version();
-      happenings.look();
+      readNew(data);
       live.add('changed', null);
     }
   };
@@ -93,11 +92,11 @@ export async function startSandboxPage(
         curl,
         line: curl,
       },
-      sources: [requests.source, happenings.source],
+      sources: [requests.source, dataSource(data)],
       live,
       sendTest: async () => {
         const text = sendTestEvents(db, io.now());
-        happenings.look();
+        readNew(data);
         return { id: null, text, failed: false };
       },
     },
