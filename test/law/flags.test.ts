@@ -22,7 +22,7 @@ const trade = `--chain base --trader ${wallet} --token ${token} --side buy --amo
 /** One line of every command, which does what the command is for and answers yes to its question; @ is a folder of files. */
 const lines: Record<string, string> = {
   ...Object.fromEntries(
-    Object.entries(witnesses).map(([id, [row]]) => [id.replace('.', ' '), [row?.argv ?? []].flat().join(' ')]),
+    Object.entries(witnesses).map(([id, [row]]) => [id.replace('.', ' '), [row?.[0] ?? []].flat().join(' ')]),
   ),
   'profile delete-name': 'profile delete-name ext:1 --yes',
   'follow bulk': 'follow bulk --file @/follows.ndjson --undo-file @/undo.ndjson',
