@@ -1,39 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { lineWidth } from '../../src/lib/io.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { degen } from '../support/traders.ts';
-import { uploadFolders } from '../support/upload-place.ts';
 
 // What random input has found, one by one.
-
-test('an upload whose state says nothing known is stopped, and nothing is sent', async () => {
-  const folder = temporaryFolder();
-  const service = await stub(({ method }, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(method === 'GET' ? '[]' : '{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook"}');
-  });
-  const env = { ...service.env, SOTRA_DATA_DIR: folder };
-  writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
-  const argv = `webhook register --url http://127.0.0.1:9/hook --file ${folder}/addresses.txt --json`;
-  await run(argv, { env });
-  const file = join(uploadFolders(folder)[0] ?? '', 'state.json');
-  const whole = readFileSync(file, 'utf8');
-  const asked = service.requests.length;
-  for (const [from, to] of [
-    ['"version": 1', '"version": 2'],
-    ['"uid": "u-1"', '"uid": 1'],
-    ['"posting": null', '"posting": {}'],
-    ['"gapFromMs": null', '"gapFromMs": []'],
-  ] as const) {
-    expect(whole).toContain(from);
-    writeFileSync(file, whole.replace(from, to));
-    const { code, err } = await run(argv, { env });
-    expect([from, code, err]).toEqual([from, 3, expect.stringContaining(`${file} is damaged`)]);
-  }
-  expect(service.requests.length).toBe(asked);
-});
 
 test('a watch from a moment beyond the calendar is refused', async () => {
   const { code, err } = await run('feed actor ext:a --watch 1h --newer-than 9999999999999999');

@@ -51,14 +51,6 @@ test.skipIf(process.platform !== 'linux').each(some(places, 2))(
   },
 );
 
-test('a pipe instead of the settings is exit 3 at once', async () => {
-  const folder = temporaryFolder();
-  execFileSync('mkfifo', [join(folder, 'config.json')]);
-  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: 'k' };
-  for (const argv of ['context list', 'leaderboard list', 'alias list', 'auth status'])
-    expect([argv, (await run(argv, { env })).code]).toEqual([argv, 3]);
-});
-
 /** Runs a line in a shell, in which `sotra` is the built program. */
 function bash(line: string) {
   const folder = temporaryFolder();

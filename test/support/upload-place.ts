@@ -50,7 +50,7 @@ export function place(answer: Answer = well) {
 }
 
 /** Where a data folder keeps its uploads. */
-export function uploadFolders(data: string): string[] {
+function uploadFolders(data: string): string[] {
   const root = join(data, 'webhook', 'uploads');
   const names = existsSync(root) ? readdirSync(root) : [];
   return names.filter((name) => !name.includes('.')).map((name) => join(root, name));
