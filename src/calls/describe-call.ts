@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from '../client/client.ts';
-import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../client/failures.ts';
+import { listHeaders, pickHeader, readKind, readRequestId } from '../client/failures.ts';
 import { readCode } from '../client/hints.ts';
 import { maskHeader } from '../client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../client/transport.ts';
@@ -62,8 +62,8 @@ function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
   if (ended === undefined) return {};
   if (ended.kind === 'failure') {
     const { cause } = ended;
-    const [kind, code] = [cause instanceof NetworkFailure ? cause.kind : 'broken', readCode(cause)];
-    return { failure: { kind, ...(code !== '' && { code }), message: hide(readMessage(cause)) } };
+    const code = readCode(cause);
+    return { failure: { kind: readKind(cause), ...(code !== '' && { code }), message: hide(readMessage(cause)) } };
   }
   const ignored = pickHeader(ended.headers, 'x-sotra-ignored')?.split(',');
   const requestId = readRequestId(ended.headers);

@@ -4,8 +4,8 @@ import { BoundsError, isObject, parseJson } from '../api/json.ts';
 import { findMismatch } from '../api/mismatch.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { SotraError } from '../errors.ts';
-import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
-import type { Hints } from './hints.ts';
+import { pickHeader, readKind, readRequestId, sendError, statusError } from './failures.ts';
+import type { FailedRequest } from './hints.ts';
 import { computeRetryDelay, type Failure, isUnsent } from './retry.ts';
 import type { HideInAnswer } from './secrets.ts';
 import type { HttpRequest, HttpResponse, TimeLimits, Transport } from './transport.ts';
@@ -15,10 +15,8 @@ export interface ClientConfig extends TimeLimits {
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
-  /** `...1234 from SOTRA_API_KEY`. */
-  keyName?: string | undefined;
-  /** Writes the hints of errors. */
-  hints?: Hints | undefined;
+  /** Puts the error of a failed request into other words, with a hint. */
+  explain?: ((error: SotraError, failed: FailedRequest) => Promise<SotraError>) | undefined;
   /** Errors hold the body of the answer. */
   includeBodyInError?: boolean;
   /** Hides secrets in the text of an error. */
@@ -91,14 +89,11 @@ export function requestEndpoint<P extends Params, Answer>(
 }
 
 /** A link of the service as an absolute address. Errors: `redirect` if it leads to another origin. */
-export function sameOrigin(
-  link: string,
-  { baseUrl, hide, hints }: Pick<ClientConfig, 'baseUrl' | 'hide' | 'hints'>,
-): string {
+export function sameOrigin(link: string, { baseUrl, hide }: Pick<ClientConfig, 'baseUrl' | 'hide'>): string {
   const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url.href;
   throw new SotraError('redirect', `the service links to another origin: ${hide(link)}`, {
-    hint: hints?.ofOtherOrigin(),
+    hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
     outcome: 'unsent',
   });
 }
@@ -181,6 +176,8 @@ async function attemptOnce(
 ): Promise<{ answer: AttemptAnswer } | AttemptFailure> {
   const started = config.now();
   const { timeoutMs, maxBodyBytes: maxBytes, signal } = config;
+  const explain = async (error: SotraError, answer?: HttpResponse) =>
+    (await config.explain?.(error, { request, answer })) ?? error;
   let response: HttpResponse;
   try {
     response = await config.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, maxBytes, signal });
@@ -190,46 +187,47 @@ async function attemptOnce(
     if (thrown instanceof SotraError) return { error: thrown };
     if (signal.aborted)
       return { error: new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' }) };
-    const error = sendError(request, thrown, config);
+    const error = await explain(sendError(request, thrown, config));
     config.observe({ kind: 'failure', message: error.message, ms: config.now() - started, cause: thrown });
-    const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
+    const kind = readKind(thrown);
     return { error, failure: { network: isUnsent(kind) ? kind : 'broken' } };
   }
   const answer = config.hideKey(response);
   config.observe({ kind: 'answer', ms: config.now() - started, ...answer });
   const { status, headers } = answer;
-  if (status >= 200 && status < 300) return readAnswer(request.method, answer, config);
+  if (status >= 200 && status < 300) {
+    const read = readAnswer(request.method, answer, config);
+    return read instanceof SotraError ? { error: await explain(read, answer) } : { answer: read };
+  }
+  const error = await explain(statusError(request, answer, config), answer);
   const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
-  return { error: statusError(request, answer, config), failure, redirect: findRedirect(request, answer) };
+  return { error, failure, redirect: findRedirect(request, answer) };
 }
 
 function readAnswer(
   method: string,
   { status, headers, text }: HttpResponse,
   config: ClientConfig,
-): { answer: AttemptAnswer } | AttemptFailure {
+): AttemptAnswer | SotraError {
   const requestId = readRequestId(headers);
   const isChange = ['PUT', 'DELETE'].includes(method);
   if ((isChange || status === 204) && text.trim() === '')
-    return { answer: { data: null, text: 'null', ...(isChange && { isEmpty: true }), status, requestId } };
+    return { data: null, text: 'null', ...(isChange && { isEmpty: true }), status, requestId };
   try {
     const data = parseJson(text);
     refuseManyRows(data);
-    return { answer: { data, text, status, requestId } };
+    return { data, text, status, requestId };
   } catch (cause) {
-    const isTooMuch = cause instanceof BoundsError;
     const start = JSON.stringify(config.hide(text.slice(0, 4000)).slice(0, 120));
     const what = text.trim() === '' ? 'an empty body' : start;
-    const found = isTooMuch ? cause.message : `a body that is not JSON: ${what}`;
-    const error = new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
-      hint: config.hints?.ofBadAnswer(isTooMuch, config.baseUrl),
+    const found = cause instanceof BoundsError ? cause.message : `a body that is not JSON: ${what}`;
+    return new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
       cause,
       status,
       requestId,
       outcome: 'unknown',
       ...(config.includeBodyInError && { body: config.hide(text) }),
     });
-    return { error };
   }
 }
 

@@ -1,6 +1,5 @@
 import { isObject, tryParseJson } from '../api/json.ts';
 import { type ErrorCode, SotraError } from '../errors.ts';
-import type { Hints } from './hints.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
@@ -69,24 +68,23 @@ export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
   return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${failure.message}`, error);
 }
 
+/** The kind of a failed exchange. */
+export function readKind(thrown: unknown): FailureKind {
+  return thrown instanceof NetworkFailure ? thrown.kind : 'broken';
+}
+
 /** The error of a request that got no answer. */
 export function sendError(
-  { url }: Pick<HttpRequest, 'url'>,
+  { url: { origin } }: Pick<HttpRequest, 'url'>,
   thrown: unknown,
-  config: TimeLimits & Pick<StatusConfig, 'hints'>,
+  { timeoutMs, maxTimeMs }: TimeLimits,
 ): SotraError {
-  const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
-  const { timeoutMs, maxTimeMs, hints } = config;
+  const kind = readKind(thrown);
   const details = { cause: thrown, outcome: isUnsent(kind) ? 'unsent' : 'unknown' } as const;
-  if (kind === 'late' || kind === 'timeout') {
-    const limitMs = kind === 'late' ? maxTimeMs : timeoutMs;
-    const message = `${url.origin} did not answer within ${limitMs / 1000} s`;
-    return new SotraError('timeout', message, { ...details, hint: hints?.ofTimeout(limitMs) });
-  }
-  const found = hints?.ofNetwork({ kind, why, url, cause: thrown });
-  const message = found?.problem ?? `cannot reach ${url.origin}: ${why}`;
-  return new SotraError('network', message, { ...details, hint: found?.hint });
+  if (kind !== 'late' && kind !== 'timeout')
+    return new SotraError('network', `cannot reach ${origin}: ${(thrown as Error | null)?.message ?? thrown}`, details);
+  const limitMs = kind === 'late' ? maxTimeMs : timeoutMs;
+  return new SotraError('timeout', `${origin} did not answer within ${limitMs / 1000} s`, details);
 }
 
 export function readRequestId(headers: HttpResponse['headers']): string | undefined {
@@ -121,11 +119,7 @@ export function findStatusCode(status: number): ErrorCode {
 interface StatusConfig {
   now: () => number;
   hide: (text: string) => string;
-  maxWaitMs: number;
-  baseUrl: string;
-  keyName?: string | undefined;
   includeBodyInError?: boolean | undefined;
-  hints?: Hints | undefined;
 }
 
 /** The error of an answer from 300 on. */
@@ -140,16 +134,14 @@ export function statusError(request: HttpRequest, answer: HttpResponse, config: 
     const to = pickHeader(headers, 'location');
     const led =
       to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${config.hide(to)}`;
-    const hint = config.hints?.ofRedirect(to);
-    return new SotraError('redirect', `${request.url.origin} ${led}`, { ...shared, hint });
+    return new SotraError('redirect', `${request.url.origin} ${led}`, shared);
   }
   const code = findStatusCode(status);
   const message = `${describeAnswer(answer, config)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), config.now());
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const hint = config.hints?.ofStatus(code, { request, headers, text, retryAfterSec, config });
-  return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });
+  return new SotraError(code, message, { ...shared, outcome, retryAfterSec });
 }
 
 /** The longest explanation of the service that an error repeats. */
@@ -157,16 +149,30 @@ const maxExplanation = 500;
 /** Characters that are searched for secrets. */
 const maxRead = 100_000;
 
-function describeAnswer({ text, headers, bodyError }: HttpResponse, config: StatusConfig): string {
+function describeAnswer(answer: HttpResponse, config: StatusConfig): string {
+  const { text, bodyError } = answer;
   if (bodyError !== undefined) return `the explanation cannot be read: ${bodyError.message}`;
   if (text.trim() === '') return 'no explanation given';
   const said = readServiceError(text);
-  const page = said === undefined ? config.hints?.describePage({ headers, text }) : undefined;
-  if (page !== undefined) return config.hide(page);
+  if (said === undefined && isWebPage(answer)) {
+    const title = readPageTitle(text);
+    return config.hide(`a web page instead of JSON${title === undefined ? '' : `: ${title}`}`);
+  }
   const explanation = said ?? text.trim();
   const shown = config.hide(explanation.slice(0, maxRead));
   const more = Math.max(0, shown.length - maxExplanation) + Math.max(0, explanation.length - maxRead);
   return more > 0 ? `${shown.slice(0, maxExplanation)}... (${more} more characters)` : shown;
+}
+
+/** Whether an answer is a web page: one of a proxy or a web server, not of the service. */
+export function isWebPage({ headers, text }: Pick<HttpResponse, 'headers' | 'text'>): boolean {
+  const type = [headers['content-type']].flat().join();
+  return /html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
+}
+
+/** The title of a web page. */
+export function readPageTitle(text: string): string | undefined {
+  return /<title[^>]{0,200}>([^<]{1,120})/i.exec(text.slice(0, 100_000))?.[1]?.trim();
 }
 
 /** The message in an error of the service: `{error}`, `{message}` or `{error: {message}}`; `undefined` for anything else. */

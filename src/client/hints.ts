@@ -1,47 +1,76 @@
 import { longerTimeout } from '../api/duration.ts';
 import { isLoopback } from '../api/http-address.ts';
-import type { ErrorCode } from '../errors.ts';
+import { BoundsError } from '../api/json.ts';
+import type { SotraError } from '../errors.ts';
+import { isWebPage, pickHeader, readKind } from './failures.ts';
 import { command, shellWord } from './shell.ts';
-import type { HttpRequest, HttpResponse } from './transport.ts';
+import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
-/** The hints of the command line for failed requests; the library has none. */
-export const hints = {
-  ofNetwork,
-  ofStatus,
-  ofTimeout: (limitMs: number) => longerTimeout('Allow more time with', limitMs),
-  ofRedirect: (to: string | undefined) =>
-    to === undefined
+/** A failed request, and its answer if there was one. */
+export interface FailedRequest {
+  request: Pick<HttpRequest, 'url' | 'headers'>;
+  answer?: HttpResponse | undefined;
+}
+
+/** What the words of a hint depend on. */
+interface HintConfig extends TimeLimits {
+  maxWaitMs: number;
+  baseUrl: string;
+  /** `...1234 from SOTRA_API_KEY`. */
+  keyName?: string | undefined;
+}
+
+/** Puts the error of a failed request into the words of the command line, with a hint; the library has neither. */
+export function explainFailure(error: SotraError, failed: FailedRequest, config: HintConfig): SotraError {
+  if (error.code === 'network') return Object.assign(error, describeConnection(failed.request.url, error.cause));
+  const hint = findHint(error, failed, config);
+  return hint === undefined ? error : Object.assign(error, { hint });
+}
+
+function findHint(error: SotraError, { request, answer }: FailedRequest, config: HintConfig): string | undefined {
+  const { code, retryAfterSec, cause } = error;
+  const { baseUrl, keyName, timeoutMs, maxTimeMs, maxWaitMs } = config;
+  if (code === 'timeout')
+    return longerTimeout('Allow more time with', readKind(cause) === 'late' ? maxTimeMs : timeoutMs);
+  if (answer === undefined) return undefined;
+  if (code === 'redirect')
+    return pickHeader(answer.headers, 'location') === undefined
       ? 'See the answer with --verbose, and check the base URL.'
-      : 'If you trust the new address, make it the base URL: the key is sent to no other origin.',
-  ofOtherOrigin: () => 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
-  ofBadAnswer: (isTooMuch: boolean, baseUrl: string) =>
-    isTooMuch
+      : 'If you trust the new address, make it the base URL: the key is sent to no other origin.';
+  if (code === 'bad-answer')
+    return cause instanceof BoundsError
       ? 'The interface does not define such an answer: --curl prints a command that shows it.'
-      : (versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.'),
-  describePage,
-};
+      : (versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.');
+  if (retryAfterSec !== undefined) return waitHint(retryAfterSec, maxWaitMs);
+  if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
+  if (code === 'not-found') return versionHint(baseUrl);
+  if (code !== 'key-refused' && code !== 'forbidden') return undefined;
+  if (isWebPage(answer))
+    return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
+  if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
+  const key = `The key ${keyName === undefined ? '' : `${keyName} `}`;
+  return code === 'forbidden'
+    ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
+    : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
+}
 
-export type Hints = typeof hints;
-
-interface NetworkFacts {
-  kind: string;
-  /** What happened to the connection, in the words of its library. */
-  why: string;
+interface Connection {
   url: URL;
-  cause: unknown;
+  /** What happened to it, in the words of its library. */
+  why: string;
 }
 
 interface Problem {
-  problem: string;
+  message: string;
   hint: string;
 }
 
 /** What happened to a connection, in our words, and what to do. */
-function ofNetwork(facts: NetworkFacts): Problem {
-  const { kind, why, url, cause } = facts;
+function describeConnection(url: URL, cause: unknown): Problem {
+  const [kind, why] = [readKind(cause), String((cause as Error | null)?.message ?? cause)];
   const isOfCode = kind !== 'proxy' && kind !== 'cut';
   const describe = (isOfCode ? problems[readCode(cause)] : undefined) ?? problems[kind];
-  return describe?.(facts) ?? { problem: `the connection to ${url.origin} failed: ${why}`, hint: checkOften };
+  return describe?.({ url, why }) ?? { message: `the connection to ${url.origin} failed: ${why}`, hint: checkOften };
 }
 
 /** The code of the first cause of a failure, of the system, of TLS or of undici; empty without one. */
@@ -56,76 +85,56 @@ export function readCode(failure: unknown): string {
 const checkOften = 'If it happens each time, check the port, and whether the address needs https.';
 
 /** By the code of the system, of TLS or of undici, else by the kind of failure. */
-const problems: Readonly<Record<string, (facts: NetworkFacts) => Problem>> = {
+const problems: Readonly<Record<string, (failed: Connection) => Problem>> = {
   ECONNREFUSED: ({ url: { origin, hostname, port } }) => ({
-    problem: `nothing is listening at ${origin}`,
+    message: `nothing is listening at ${origin}`,
     hint: isLoopback(hostname)
       ? command`Check host and port, or start a sandbox there: sotra sandbox start --port ${port || '80'}`
       : 'Check host and port (--base-url, SOTRA_BASE_URL or the context).',
   }),
-  ECONNRESET: ({ url }) => ({ problem: `${url.origin} reset the connection before it answered`, hint: checkOften }),
+  ECONNRESET: ({ url }) => ({ message: `${url.origin} reset the connection before it answered`, hint: checkOften }),
   UND_ERR_SOCKET: ({ url }) => ({
-    problem: `${url.origin} closed the connection before it answered`,
+    message: `${url.origin} closed the connection before it answered`,
     hint: checkOften,
   }),
-  HTTPParserError: ({ url }) => ({ problem: `the server at ${url.origin} does not speak HTTP`, hint: checkOften }),
+  HTTPParserError: ({ url }) => ({ message: `the server at ${url.origin} does not speak HTTP`, hint: checkOften }),
   ENOTFOUND: nameProblem,
   EAI_AGAIN: nameProblem,
   CERT_HAS_EXPIRED: ({ url }) => ({
-    problem: `the certificate of ${url.origin} has expired, or the clock of this computer is ahead`,
+    message: `the certificate of ${url.origin} has expired, or the clock of this computer is ahead`,
     hint: 'Check the clock: date -u.',
   }),
   CERT_NOT_YET_VALID: ({ url }) => ({
-    problem: `the certificate of ${url.origin} is not valid yet, or the clock of this computer is behind`,
+    message: `the certificate of ${url.origin} is not valid yet, or the clock of this computer is behind`,
     hint: 'Check the clock: date -u.',
   }),
   refused: ({ url, why }) => ({
-    problem: `${url.origin} cannot be reached: ${why}`,
+    message: `${url.origin} cannot be reached: ${why}`,
     hint: 'Check the address (--base-url, SOTRA_BASE_URL or the context), the network, a VPN or a firewall.',
   }),
   proxy: ({ url, why }) => ({
-    problem: `the service was not reached: ${why}`,
+    message: `the service was not reached: ${why}`,
     hint: command`HTTPS_PROXY or HTTP_PROXY sets the proxy; NO_PROXY=${url.hostname} bypasses it.`,
   }),
   untrusted: ({ url, why }) => ({
-    problem: `the certificate of ${url.origin} is not trusted: ${why}`,
+    message: `the certificate of ${url.origin} is not trusted: ${why}`,
     hint: 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
   }),
   plain: ({ url: { origin, hostname } }) => ({
-    problem: `the server at ${origin} does not use TLS`,
+    message: `the server at ${origin} does not use TLS`,
     hint: isLoopback(hostname)
       ? `Try ${origin.replace('https:', 'http:')}.`
       : 'Check the port of the base URL (http:// is allowed for loopback addresses only).',
   }),
   cut: ({ url }) => ({
-    problem: `${url.origin} closed the connection in the middle of the answer`,
+    message: `${url.origin} closed the connection in the middle of the answer`,
     hint: 'The service or a proxy ended the connection early: try again.',
   }),
 };
 
-function nameProblem({ url }: NetworkFacts): Problem {
+function nameProblem({ url }: Connection): Problem {
   const hint = 'Check the spelling of the base URL, and the network.';
-  return { problem: `the name ${url.hostname} has no address`, hint };
-}
-
-interface StatusFacts extends PageFacts {
-  request: HttpRequest;
-  retryAfterSec: number | undefined;
-  config: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined };
-}
-
-function ofStatus(code: ErrorCode, { request, headers, text, retryAfterSec, config }: StatusFacts): string | undefined {
-  if (retryAfterSec !== undefined) return waitHint(retryAfterSec, config.maxWaitMs);
-  if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
-  if (code === 'not-found') return versionHint(config.baseUrl);
-  if (code !== 'key-refused' && code !== 'forbidden') return undefined;
-  if (isWebPage({ headers, text }))
-    return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
-  if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
-  const key = `The key ${config.keyName === undefined ? '' : `${config.keyName} `}`;
-  return code === 'forbidden'
-    ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
-    : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
+  return { message: `the name ${url.hostname} has no address`, hint };
 }
 
 /** The largest `--timeout`. */
@@ -151,23 +160,4 @@ export function versionHint(baseUrl: string): string | undefined {
 export function splitVersion(baseUrl: string): { base: string; version: string } | undefined {
   const [, base = '', version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
   return version === undefined ? undefined : { base, version };
-}
-
-type PageFacts = Pick<HttpResponse, 'headers' | 'text'>;
-
-/** Whether an answer is a web page: one of a proxy or a web server, not of the service. */
-export function isWebPage({ headers, text }: PageFacts): boolean {
-  const type = [headers['content-type']].flat().join();
-  return /html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
-}
-
-/** The title of a web page. */
-export function readPageTitle(text: string): string | undefined {
-  return /<title[^>]{0,200}>([^<]{1,120})/i.exec(text.slice(0, 100_000))?.[1]?.trim();
-}
-
-function describePage(answer: PageFacts): string | undefined {
-  if (!isWebPage(answer)) return undefined;
-  const title = readPageTitle(answer.text);
-  return title === undefined ? 'a web page instead of JSON' : `a web page instead of JSON: ${title}`;
 }

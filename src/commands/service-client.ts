@@ -9,7 +9,6 @@ import {
   type RequestChange,
   sendRequest,
 } from '../client/client.ts';
-import { hints } from '../client/hints.ts';
 import { createNetwork } from '../client/network.ts';
 import { callPolicy, createRate } from '../client/retry.ts';
 import { hideKeyInAnswers, secretHider } from '../client/secrets.ts';
@@ -101,8 +100,16 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     return {
       baseUrl: isPasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
-      keyName: describeKey(service),
-      hints,
+      explain: async (error, failed) => {
+        const { explainFailure } = await import('../client/hints.ts');
+        return explainFailure(error, failed, {
+          timeoutMs,
+          maxTimeMs,
+          maxWaitMs,
+          baseUrl,
+          keyName: describeKey(service),
+        });
+      },
       ...(await hiders()),
       wire,
       transport: preview ? previewTransport : await transport(),

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { buildRequest } from '../../client/client.ts';
 import { NetworkFailure, sendError } from '../../client/failures.ts';
-import { hints, versionHint } from '../../client/hints.ts';
+import { explainFailure, versionHint } from '../../client/hints.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -130,16 +130,17 @@ const maxWaitMs = 10_000;
 async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
   const transport = await createNetwork(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
-  const config = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
+  const request = buildRequest(checkRequest, { baseUrl, apiKey, userAgent: `sotra/${io.version}` });
   const started = io.now();
   try {
     const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: 0, signal: io.signal };
-    const answer = await transport.send(buildRequest(checkRequest, config), limits);
+    const answer = await transport.send(request, limits);
     const dateMs = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
   } catch (error) {
-    const failure = sendError({ url: new URL(baseUrl) }, error, { timeoutMs, maxTimeMs: timeoutMs, hints });
-    return { ms: io.now() - started, failure };
+    const ms = io.now() - started;
+    const hintConfig = { baseUrl, timeoutMs, maxTimeMs: timeoutMs, maxWaitMs };
+    return { ms, failure: explainFailure(sendError(request, error, hintConfig), { request }, hintConfig) };
   } finally {
     await transport.close();
   }

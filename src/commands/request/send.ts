@@ -4,7 +4,6 @@ import { endpoints } from '../../api/endpoints.ts';
 import { parseJson, whyNotJson } from '../../api/json.ts';
 import type { WireRequest } from '../../api/request.ts';
 import { sameOrigin } from '../../client/client.ts';
-import { hints } from '../../client/hints.ts';
 import { fetchNext, findNext, listItems, listKey } from '../../client/paginate.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
@@ -61,7 +60,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   const names = namePaging(address, overrides);
   const query = readQuery(typed);
   const fetchPage = (input: Readonly<Record<string, unknown>>, link?: string) => {
-    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets, hints });
+    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets });
     const isWhole = link !== undefined || first.href !== undefined;
     return context.client.request(
       { ...first, ...(isWhole ? { href: to } : { path: to }) },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFailure, readProxyFailure, statusError } from '../../../src/client/failures.ts';
-import { hints } from '../../../src/client/hints.ts';
+import { explainFailure } from '../../../src/client/hints.ts';
 import { secretHider } from '../../../src/client/secrets.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
@@ -9,14 +9,17 @@ const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as 
 const hide = secretHider(undefined);
 const config = {
   now: () => 0,
-  hints,
   hide,
   maxWaitMs: 60_000,
+  timeoutMs: 30_000,
+  maxTimeMs: 600_000,
   baseUrl: 'https://a.example.com',
   keyName: '...cdef from SOTRA_API_KEY',
 };
-const refusal = (status: number, text: string, headers = {}) =>
-  statusError(request, { status, text, headers: { 'x-request-id': 'r-1', ...headers }, bytes: text.length }, config);
+const refusal = (status: number, text: string, headers = {}) => {
+  const answer = { status, text, headers: { 'x-request-id': 'r-1', ...headers }, bytes: text.length };
+  return explainFailure(statusError(request, answer, config), { request, answer }, config);
+};
 
 const coded = (code: string | undefined, message = 'the reason', more = {}) =>
   Object.assign(new Error(message), { ...(code !== undefined && { code }), ...more });
