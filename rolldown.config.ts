@@ -130,7 +130,6 @@ export default defineConfig({
         { name: 'secrets', test: sharedOfClient, priority: 3 },
         { name: nounOf, debugName: 'noun', priority: 2 },
         { name: 'call', test: /src\/commands\/(run-command|run-endpoint)\.ts$/, priority: 1 },
-        { name: 'log', test: /src\/(calls\/keep-calls|lib\/config\/settings)\.ts$/, priority: 1 },
         { name: 'sandbox', test: /src\/sandbox\/\S*(answer|leaderboard)\.ts$/ },
       ],
     },

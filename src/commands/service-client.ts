@@ -1,5 +1,6 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
+import { type CallLog, logCall, logFailure, openCallLog } from '../calls/log.ts';
 import {
   buildRequest,
   type CallAnswer,
@@ -9,7 +10,6 @@ import {
   type RequestChange,
   sendRequest,
 } from '../client/client.ts';
-import { createNetwork } from '../client/network.ts';
 import { callPolicy, createRate } from '../client/retry.ts';
 import { hideKeyInAnswers, secretHider } from '../client/secrets.ts';
 import { type HttpRequest, type Transport, usualLimits } from '../client/transport.ts';
@@ -133,16 +133,14 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     call: async (endpoint, input, change) => {
       const clientConfig = await createConfig(endpoint.keyless === true, change?.retries);
       client.seen.calls += 1;
-      const { logCall } = await log();
-      return logCall(clientConfig, (logged) =>
+      return logCall(await log(), clientConfig, (logged) =>
         callAndCheck(endpoint, input, { ...logged, strict: options.strict }, change),
       );
     },
     request: async (wire, more) => {
       const clientConfig = await createConfig(false);
       client.seen.calls += 1;
-      const { logCall } = await log();
-      return logCall({ ...clientConfig, ...more }, (logged) => sendRequest(wire, logged));
+      return logCall(await log(), { ...clientConfig, ...more }, (logged) => sendRequest(wire, logged));
     },
     previewCall: async (endpoint, input) => {
       const clientConfig = await createConfig(endpoint.keyless === true);
@@ -158,7 +156,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     },
     close: async (failed) => {
       client.stopSpinner();
-      const isKept = failed !== undefined && isExplained(failed.exitCode) && (await log()).logFailure(failed);
+      const isKept = failed !== undefined && isExplained(failed.exitCode) && logFailure(await log(), failed);
       if (transport.started()) await (await transport()).close();
       return isKept;
     },
@@ -168,7 +166,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
 
 /** The network, or the sandbox inside this process. */
 async function openTransport(io: Io, { kind, wire, serviceName, layout }: Service): Promise<Transport> {
-  if (io.transport !== undefined || kind !== 'sandbox') return createNetwork(io);
+  if (io.transport !== undefined || kind !== 'sandbox') return (await import('../client/network.ts')).createNetwork(io);
   return io.openSandbox({ file: sandboxFile(io), now: io.now, wire, serviceName, layout });
 }
 
@@ -181,8 +179,7 @@ function makeHiders({ apiKey, kind }: Service): Pick<ClientConfig, 'hide' | 'hid
   };
 }
 
-async function openLog({ argv, io, config, warn }: ServiceClientOptions) {
-  const { openCallLog } = await import('../calls/keep-calls.ts');
+async function openLog({ argv, io, config, warn }: ServiceClientOptions): Promise<CallLog> {
   // A command that failed before it needed the service must not ask the keychain for its key now.
   const service = config.service.started() ? await config.service().catch(() => undefined) : undefined;
   return openCallLog({ argv, io, service, warn });

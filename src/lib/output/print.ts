@@ -1,7 +1,6 @@
 import { parseJson } from '../../api/json.ts';
 import { nearest } from '../../api/nearest.ts';
 import { terminalText } from '../../api/safe-text.ts';
-import { curlLine, describeRequest, formatRequest } from '../../client/preview.ts';
 import { usageError } from '../../errors.ts';
 import type { Io } from '../io.ts';
 import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';
@@ -65,6 +64,7 @@ async function printRequest(
   const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : unfit;
   const shown = curl ? '--curl' : '--dry-run';
   if (rival !== undefined) throw usageError(`${rival} cannot be used with ${shown}`, 'Omit it.');
+  const { curlLine, describeRequest, formatRequest } = await import('../../client/preview.ts');
   if (curl) return io.out.write(curlLine(request));
   if (filter === undefined && format !== 'json' && format !== 'ndjson')
     return io.out.write(text + visibleJson(formatRequest(request)));
