@@ -1,38 +1,30 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, failure, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, newUser, run, runJson, stub, temporaryFolder } from '../support/harness.ts';
 
 const key = 'sk-very-secret-1';
 
-function folders() {
-  const folder = temporaryFolder();
-  return { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
-}
-
 /** A user with a context that holds a key, and calls that failed. */
 async function user() {
-  const env = folders();
+  const { env, file } = newUser();
   const service = await answering({ error: `no, ${key}` }, 404);
   await run(`context set staging --base-url ${service.url} --service-name Example`, { env });
   await run('auth login --context staging --with-key --offline --store file', { env, stdin: key });
   await run(`--context staging request GET /v1/missing -q key=${key}`, { env });
-  await run(['--context', 'staging', 'request', 'POST', '/v1/x', '--data', '{"signature":"0x1234567890abcdef"}'], {
-    env,
-  });
-  return { env, out: join(temporaryFolder(), 'ticket.json') };
+  await run('--context staging request POST /v1/x --data {"signature":"0x1234567890abcdef"}', { env });
+  return { env, settings: file, out: join(temporaryFolder(), 'ticket.json') };
 }
 
 const readBundle = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 
 test('a bundle holds version, settings, doctor and failed calls with their answers, and no secret', async () => {
   const { env, out } = await user();
-  const { code, out: printed } = await run(`--context staging bundle --out ${out} --json`, { env });
-  expect(code).toBe(0);
+  const printed = await runJson(`--context staging bundle --out ${out}`, { env });
   const text = readFileSync(out, 'utf8');
   expect(text).not.toMatch(/very-secret|0x1234567890abcdef/);
   expect(statSync(out).mode & 0o777).toBe(0o600);
-  expect(JSON.parse(printed)).toMatchObject({ file: out, bytes: text.length, failedCalls: 2 });
+  expect(printed).toMatchObject({ file: out, bytes: text.length, failedCalls: 2 });
   const { sotra, settings, doctor, variables, failedCalls, log } = readBundle(out);
   expect([sotra, variables]).toEqual(['0.0.0-test', ['SOTRA_CONFIG_DIR', 'SOTRA_DATA_DIR']]);
   expect(settings.contexts.staging).toMatchObject({ serviceName: 'Example', hasKey: true });
@@ -52,15 +44,14 @@ test('a bundle holds version, settings, doctor and failed calls with their answe
 });
 
 test('keys and secrets of webhooks are hidden everywhere, as a name in the settings too', async () => {
-  const { env, out } = await user();
+  const { env, out, settings } = await user();
   await run(`context set staging --service-name ${key}`, { env });
   await run(`context set ${key} --base-url https://x.example`, { env });
   await run('context set other --base-url https://other.example', { env });
-  const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
-  const stored = JSON.parse(readFileSync(file, 'utf8'));
+  const stored = JSON.parse(readFileSync(settings, 'utf8'));
   stored.contexts.other = { ...stored.contexts.other, apiKey: 'another-key-2', serviceName: 'another-key-2' };
   stored.contexts.staging.inbox = 'nats://secret-of-a-hook/NAME';
-  writeFileSync(file, JSON.stringify(stored));
+  writeFileSync(settings, JSON.stringify(stored));
   const job = join(env.SOTRA_DATA_DIR, 'webhook', 'uploads', 'an-upload');
   mkdirSync(job, { recursive: true });
   writeFileSync(join(job, 'secret-0'), 'secret-of-a-hook\n');
@@ -132,15 +123,13 @@ test('a redirect and a clock that is off are named', async () => {
 });
 
 test('settings that others may read are a warning, damaged ones exit 3', async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'config.json');
-  writeFileSync(file, '{"contexts":{}}');
+  const { env, file } = newUser({ contexts: {} });
   chmodSync(file, 0o644);
-  const open = await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: folder } });
+  const open = await diagnose('doctor --sandbox', { env });
   expect(open.code).toBe(0);
   expect(open.of('settings')).toMatchObject({ state: 'warning', fix: `chmod 600 ${file}` });
   writeFileSync(file, '{');
-  expect(await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: folder } })).toMatchObject({ code: 3 });
+  expect((await diagnose('doctor --sandbox', { env })).code).toBe(3);
   expect(readFileSync(file, 'utf8')).toBe('{');
 });
 
@@ -148,8 +137,5 @@ test('without a service it says how to choose one, and without a sandbox that th
   const { code, of } = await diagnose('doctor');
   expect(code).toBe(0);
   expect(of('service')).toMatchObject({ state: 'warning', fix: expect.stringMatching(/^sotra auth login/) });
-  expect(of('sandbox')).toMatchObject({
-    state: 'ok',
-    found: 'not created yet: the first command with --sandbox creates it',
-  });
+  expect(of('sandbox')).toMatchObject({ state: 'ok', found: expect.stringMatching(/^not created yet: /) });
 });

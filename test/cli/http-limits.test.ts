@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { answering, failure, run, runJson, stub, temporaryFolder } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { answering, failure, newUser, run, runJson, stub } from '../support/harness.ts';
 import { isProof, some } from '../support/size.ts';
 
 const board = '{"traders":[],"supply":123456789012345678901234567890.10,"id":9007199254740993}';
 
-const encodings: readonly [name: string, encode: (bytes: Buffer) => Buffer][] = [
+test.each<[name: string, encode: (bytes: Buffer) => Buffer]>([
   ['gzip', gzipSync],
   ['br', brotliCompressSync],
   ['deflate', deflateSync],
   ['identity', (bytes) => bytes],
-];
-
-test.each(encodings)('an answer in %s is read, with numbers unchanged', async (encoding, encode) => {
+])('an answer in %s is read, with numbers unchanged', async (encoding, encode) => {
   const service = await stub((_, response) =>
     response.writeHead(200, { 'content-encoding': encoding }).end(encode(Buffer.from(board))),
   );
@@ -30,13 +27,11 @@ test('an encoding that is wrong, cut off or unknown is exit 13', async () => {
     ['zstd', Buffer.from(board), 'in an unsupported encoding: zstd'],
   ] as const) {
     const service = await stub((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes));
-    const { code, out, err } = await run('leaderboard list --json', { env: service.env });
-    expect([code, out]).toEqual([13, '']);
-    expect(JSON.parse(err).error.message).toContain(message);
+    expect(await run('leaderboard list', { env: service.env })).toEqual(failure(13, message));
   }
 });
 
-const unreadable: readonly [status: number, encoding: string, body: string, exitCode: number, requests: number][] = [
+test.each([
   [503, 'gzip', '', 8, 3],
   [503, 'gzip', 'busy', 8, 3],
   [503, 'zstd', 'busy', 8, 3],
@@ -44,9 +39,7 @@ const unreadable: readonly [status: number, encoding: string, body: string, exit
   [429, 'br', 'slow down', 7, 3],
   [401, 'gzip', '', 4, 1],
   [404, 'gzip', '', 5, 1],
-];
-
-test.each(unreadable)(
+])(
   'HTTP %i in %s with the body %j keeps the exit code and the retries of its status',
   async (status, encoding, body, exitCode, requests) => {
     const service = await stub((_, response) => response.writeHead(status, { 'content-encoding': encoding }).end(body));
@@ -61,13 +54,11 @@ test('an error whose body never ends or breaks off keeps its status', async () =
     response.writeHead(404, { 'content-length': '100' });
     response.write('{"error":', () => response.destroy());
   });
-  const { code, err } = await run('leaderboard list --json', { env: service.env });
-  expect([code, service.requests.length]).toEqual([5, 1]);
-  expect(JSON.parse(err).error.message).toContain('the explanation cannot be read');
+  expect(await run('leaderboard list', { env: service.env })).toEqual(failure(5, 'the explanation cannot be read'));
+  expect(service.requests).toHaveLength(1);
   const large = await stub((_, response) => response.writeHead(409).end('x'.repeat(2000)));
-  const refused = await run('leaderboard list --json', { env: large.env, maxAnswerBytes: 1024 });
-  expect(refused.code).toBe(6);
-  expect(JSON.parse(refused.err).error.message).toContain('the answer is larger than 1 KB (HTTP 409');
+  const refused = await run('leaderboard list', { env: large.env, maxAnswerBytes: 1024 });
+  expect(refused).toEqual(failure(6, 'the answer is larger than 1 KB (HTTP 409'));
 });
 
 test.each<[status: number, headers: Record<string, string>, body?: Uint8Array]>([
@@ -125,11 +116,8 @@ test('an answer of null to a change is not empty, and does not fit', async () =>
 
 test('an error text of the service is cut after 500 characters', async () => {
   const service = await answering({ error: 'e'.repeat(3_000_000) }, 400);
-  const { code, err } = await run('leaderboard list --json', { env: service.env });
-  expect(code).toBe(6);
-  expect(JSON.parse(err).error.message).toBe(
-    `${'e'.repeat(500)}... (2999500 more characters) (HTTP 400 from GET /v2/leaderboard)`,
-  );
+  const message = `${'e'.repeat(500)}... (2999500 more characters) (HTTP 400 from GET /v2/leaderboard)`;
+  expect(await run('leaderboard list', { env: service.env })).toEqual(failure(6, `error: ${message}\n`));
   const { err: typed } = await run('request GET /v2/leaderboard --json', { env: service.env });
   expect(typed.length).toBeLessThan(20_000);
 });
@@ -145,9 +133,8 @@ test('an answer of more than 64 MB is refused, also when it is small until it is
   ] as const) {
     const service = await stub((_, response) => response.writeHead(200, headers).end(body));
     const limit = maxAnswerBytes === undefined ? {} : { maxAnswerBytes };
-    const { code, out, err } = await run('leaderboard list --json', { env: service.env, ...limit });
-    expect([code, out]).toEqual([13, '']);
-    expect(JSON.parse(err).error.message).toBe(`the answer is larger than ${most}`);
+    const outcome = await run('leaderboard list', { env: service.env, ...limit });
+    expect(outcome).toEqual(failure(13, `error: the answer is larger than ${most}\n`));
   }
 });
 
@@ -176,8 +163,8 @@ test.each([
   ['without an end', (count: number) => `/p${count}`, '/p6', 6],
 ])('redirects %s end with exit 9', async (_, findNext, last, asked) => {
   const service = await stub((_seen, response, count) => response.writeHead(302, { location: findNext(count) }).end());
-  const { code, err } = await run('leaderboard list --json', { env: service.env });
-  expect([code, JSON.parse(err).error.message]).toEqual([9, `${service.url} redirects to ${last}`]);
+  const message = `error: ${service.url} redirects to ${last}\n`;
+  expect(await run('leaderboard list', { env: service.env })).toEqual(failure(9, message));
   expect(service.requests).toHaveLength(asked);
 });
 
@@ -187,9 +174,8 @@ test('--timeout ends a call that trickles on, and one that would wait beyond it'
     const timer = setInterval(() => response.write(' '), 20);
     response.on('close', () => clearInterval(timer));
   });
-  const slow = await run('leaderboard list --json --timeout 300ms', { env: trickle.env });
-  expect(slow.code).toBe(9);
-  expect(JSON.parse(slow.err).error.message).toMatch(/did not answer within 0\.3 s$/);
+  const slow = await run('leaderboard list --timeout 300ms', { env: trickle.env });
+  expect(slow).toEqual(failure(9, 'did not answer within 0.3 s\n'));
   expect(trickle.requests).toHaveLength(1);
   const busy = await stub((_, response) => response.writeHead(429, { 'retry-after': '90' }).end('{"error":"busy"}'));
   const askBusy = async (flags: string) => {
@@ -202,22 +188,18 @@ test('--timeout ends a call that trickles on, and one that would wait beyond it'
   expect(await askBusy('--timeout 10m')).toEqual([7, 3]);
 });
 
-const file = 'test/data/hostile/json/json_test_suite.json';
-
-interface Case {
+interface JsonCase {
   name: string;
   expect: 'accept' | 'reject' | 'either' | 'transform';
   base64: string;
 }
 
-function readCases(): Case[] {
-  return Object.values(JSON.parse(readFileSync(file, 'utf8')));
-}
-
-describe('JSONTestSuite as answers', () => {
-  const cases = readCases();
-
-  test.each(['request GET /x --json', 'leaderboard list --json', 'leaderboard list'])('%s', async (argv) => {
+test.each(['request GET /x --json', 'leaderboard list --json', 'leaderboard list'])(
+  '%s with the JSONTestSuite as answers ends as each case says',
+  async (argv) => {
+    const cases: JsonCase[] = Object.values(
+      JSON.parse(readFileSync('test/data/hostile/json/json_test_suite.json', 'utf8')),
+    );
     expect(cases.length).toBe(165);
     let body = '';
     const service = await stub((_, response) => response.writeHead(200).end(Buffer.from(body, 'base64')));
@@ -232,38 +214,17 @@ describe('JSONTestSuite as answers', () => {
       if (code === 0 && asJson) expect(() => JSON.parse(out)).not.toThrow();
       if (code !== 0) expect([name, out]).toEqual([name, '']);
     }
-  });
-});
-
-/** When each request of a command line was sent, in hours of a clock that waiting moves. */
-async function hoursOf(
-  argv: string,
-  answer: (count: number) => { status?: number; body: unknown },
-  more: Record<string, string> = {},
-) {
-  const env = { SOTRA_DATA_DIR: join(temporaryFolder(), 'data'), ...more };
-  const service = await stub((_, response, count) => {
-    const { status = 200, body } = answer(count);
-    response.writeHead(status).end(JSON.stringify(body));
-  });
-  const { code, err } = await run(argv, { env: { ...env, ...service.env }, skipWaits: true });
-  const calls = (await runJson('history --limit 1000', { env })).reverse();
-  const hours = calls.map(({ atMs }: { atMs: number }) => Math.round((atMs - calls[0].atMs) / 36_000) / 100);
-  return { code, err, hours, requests: service.requests.length };
-}
+  },
+);
 
 test('chunks of an upload keep to the rate, even if waiting takes longer than --timeout', async () => {
   const wallets = Array.from({ length: 4500 }, (_, index) => `0x${String(index + 1).padStart(40, '0')}`).join(',');
   const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
   const argv = `webhook add-addresses ${uid} --wallet-addresses ${wallets} --rate 1/h --timeout 1m --concurrency 1 --quiet`;
-  const upload = await hoursOf(argv, () => ({ body: { uid } }));
-  expect(upload).toEqual({ code: 0, err: '', hours: [0, 1, 2, 3, 4], requests: 5 });
-});
-
-test('an invalid rate is refused', async () => {
-  for (const rate of ['0/s', '5/d', '9000/s', '-1/s', 's/5']) {
-    expect(await run(`--sandbox leaderboard list --rate=${rate}`)).toEqual(
-      failure(2, `--rate ${rate}: must be a rate such as 5/s, 300/m or 1000/h`),
-    );
-  }
+  const service = await answering({ uid });
+  const env = { ...newUser().env, ...service.env };
+  expect(await run(argv, { env, skipWaits: true })).toMatchObject({ code: 0, err: '' });
+  const calls: { atMs: number }[] = (await runJson('history', { env })).reverse();
+  const hours = calls.map(({ atMs }) => Math.round((atMs - Number(calls[0]?.atMs)) / 36_000) / 100);
+  expect(hours).toEqual([0, 1, 2, 3, 4]);
 });

@@ -1,7 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, newUser, run, stub, temporaryFolder } from '../support/harness.ts';
 import { degen, swaps, writeKeys } from '../support/traders.ts';
 
 const statuses: readonly [status: number, code: string, exitCode: number][] = [
@@ -38,20 +36,11 @@ test('--dry-run and --curl show the request without sending it and need no key',
   expect(service.requests).toEqual([]);
 });
 
-function stored(settings: unknown): string {
-  const folder = temporaryFolder();
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'config.json'), typeof settings === 'string' ? settings : JSON.stringify(settings));
-  return folder;
-}
-
 test('a stored context gives base URL and key; the environment is over it and a flag over both', async () => {
   const [own, other] = [await answering({ traders: [] }), await answering({ traders: [] })];
-  const contexts = {
-    live: { baseUrl: own.url, apiKey: 'stored-key' },
-    second: { baseUrl: other.url, apiKey: 'second-key' },
-  };
-  const env = { SOTRA_CONFIG_DIR: stored({ current: 'live', contexts }) };
+  const live = { baseUrl: own.url, apiKey: 'stored-key' };
+  const second = { baseUrl: other.url, apiKey: 'second-key' };
+  const { env } = newUser({ current: 'live', contexts: { live, second } });
   await run('leaderboard list', { env });
   await run('leaderboard list', { env: { ...env, SOTRA_API_KEY: 'from-env' } });
   await run('leaderboard list --context second', { env: { ...env, SOTRA_BASE_URL: own.url } });
@@ -81,5 +70,5 @@ test('--curl with the built-in sandbox names the address that sandbox start serv
   const swap = `--chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Sandbox`;
   const { evm } = writeKeys(temporaryFolder());
   const signed = await run(`--sandbox comment post ${swap} --key-file ${evm} --curl`);
-  expect([signed.code, signed.err.split('works while sotra sandbox start runs').length]).toEqual([0, 2]);
+  expect(signed.err.match(/works while sotra sandbox start runs/g)).toHaveLength(1);
 });

@@ -1,7 +1,15 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, failure, type Outcome, type RunOptions, run, stub, temporaryFolder } from '../support/harness.ts';
+import {
+  answering,
+  failure,
+  newUser,
+  type Outcome,
+  type RunOptions,
+  run,
+  stub,
+  temporaryFolder,
+} from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
 
@@ -33,11 +41,7 @@ function holds({ out, err, code }: Outcome): { exitCode: number; code: string } 
   return error;
 }
 
-async function failing(
-  name: string,
-  argv: readonly string[],
-  options: RunOptions,
-): Promise<{ exitCode: number; code: string }> {
+async function failing(name: string, argv: readonly string[], options: RunOptions) {
   const outcome = await run(argv, options);
   try {
     return holds(outcome);
@@ -46,48 +50,37 @@ async function failing(
   }
 }
 
-test('a notice that is pending gives way to the error: deprecation, a shape that does not fit, a list cut short', async () => {
+test('a notice that is pending gives way to the error: deprecation, a shape that does not fit', async () => {
   const gone = await stub((_, response) => response.writeHead(404).end('{"error":"gone"}'));
   const argv = ['leaderboard', 'sections', '--sections', 'chain-solana', '--json', '--retries', '0'];
   expect((await failing('sections', argv, { env: gone.env })).exitCode).toBe(5);
   const odd = await stub((_, response) => response.end('{"traders":[{"pnl":"much"}]}'));
   const strict = await failing('strict', ['leaderboard', 'list', '--json', '--strict'], { env: odd.env });
   expect(strict).toMatchObject({ exitCode: 13, code: 'contract' });
-  const loose = await run('leaderboard list --json', { env: odd.env });
-  expect([loose.code, JSON.parse(loose.out)]).toEqual([0, { traders: [{ pnl: 'much' }] }]);
-  expect(loose.err).toMatch(/^warning: .*unexpected shape/);
-  const cut = await run('--sandbox leaderboard list --limit 1 --json');
-  expect(JSON.parse(cut.out).traders).toHaveLength(1);
-  expect(cut.err).toMatch(/^Showing 1; more with --limit \(max 250\)$/m);
 });
 
 test('without a service, without a key, refused, interrupted: one error for every command of the service', async () => {
   for (const { name, argv, stdin } of some(ofService, 12)) {
     const own = { stdin, skipWaits: true };
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
-    expect([name, (await failing(name, argv, own)).exitCode]).toEqual([name, 2]);
+    const keyed = { ...env, SOTRA_API_KEY: 'key' };
+    const codes = [];
+    for (const more of [{}, { env }, { env: keyed }, { env: keyed, signal: AbortSignal.abort() }])
+      codes.push((await failing(name, argv, { ...own, ...more })).exitCode);
     // The interface document lets anybody ask for this one.
     const keyless = name === 'leaderboard sections' ? 9 : 4;
-    expect([name, (await failing(name, argv, { ...own, env })).exitCode]).toEqual([name, keyless]);
-    const keyed = { ...env, SOTRA_API_KEY: 'key' };
-    expect([name, (await failing(name, argv, { ...own, env: keyed })).exitCode]).toEqual([name, 9]);
-    const signal = AbortSignal.abort();
-    expect([name, (await failing(name, argv, { ...own, env: keyed, signal })).exitCode]).toEqual([name, 130]);
+    expect([name, codes]).toEqual([name, [2, keyless, 9, 130]]);
   }
 });
 
 test('wrong use and damaged settings: one error for every command there is', async () => {
-  const [broken, data] = [temporaryFolder(), temporaryFolder()];
-  writeFileSync(join(broken, 'config.json'), '{"contexts": [');
+  const { env, file } = newUser();
+  writeFileSync(file, '{"contexts": [');
   for (const { words } of some(outlines, 40)) {
     const name = words.join(' ');
-    const env = { SOTRA_CONFIG_DIR: broken, SOTRA_DATA_DIR: data };
     // Help is given whatever else is typed.
     if (name !== 'help')
-      expect([name, (await failing(name, [...words, '--no-such-flag', '--json'], { env })).exitCode]).toEqual([
-        name,
-        2,
-      ]);
+      expect((await failing(name, [...words, '--no-such-flag', '--json'], { env })).exitCode).toBe(2);
     // Those that go on until they are told to stop are told so at once.
     const stopped = ['sandbox start', 'sandbox simulate', 'webhook listen'].includes(name);
     const signal = stopped ? { signal: AbortSignal.abort() } : {};
@@ -109,8 +102,7 @@ test('wrong use and damaged settings: one error for every command there is', asy
 
 test('done: stdout of every command of the service is JSON that parses', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  for (const { words, endpoint, examples } of outlines.filter((outline) => outline.endpoint !== undefined)) {
-    expect(endpoint).toBeDefined();
+  for (const { words, examples } of outlines.filter(({ endpoint }) => endpoint !== undefined)) {
     // --curl asks for a line of curl, whatever else is asked; no key is stored here.
     for (const { argv } of examples.filter((example) => !/ --(?:curl|key )/.test(example.argv))) {
       const shown = argv.includes('--json') ? argv : `${argv.replace(/ --format \w+/, '')} --json`;
@@ -135,23 +127,19 @@ const board = '{"traders":[{"n":"ana","id":12345678901234567890},{"n":"bo","id":
 
 test('--jq prints strings without quotes and everything else as JSON, numbers as they came', async () => {
   const service = await answering(board);
-  const print = async (filter: string, tty?: number) => {
-    const { out, code } = await run(['request', 'GET', '/v1/x', '--jq', filter], {
-      env: service.env,
-      ...(tty === undefined ? {} : { tty }),
-    });
-    return [code, out];
-  };
-  expect(
-    await print('.traders[].n, .traders[].id, .traders[1], .note, "", null, false, "-", (.traders | map(.n) | @csv)'),
-  ).toEqual([0, 'ana\nbo\n12345678901234567890\n1.0\n{"n":"bo","id":1.0}\ntwo\nlines\n\nnull\nfalse\n-\n"ana","bo"\n']);
-  expect(await print('.traders[1]', 80)).toEqual([0, '{\n  "n": "bo",\n  "id": 1.0\n}\n']);
-  expect(await print('empty')).toEqual([0, '']);
+  const print = async (filter: string, options: RunOptions = {}) =>
+    (await run(['request', 'GET', '/v1/x', '--jq', filter], { env: service.env, ...options })).out;
+  const filter = '.traders[].n, .traders[].id, .traders[1], .note, "", null, false, "-", (.traders | map(.n) | @csv)';
+  expect(await print(filter)).toBe(
+    'ana\nbo\n12345678901234567890\n1.0\n{"n":"bo","id":1.0}\ntwo\nlines\n\nnull\nfalse\n-\n"ana","bo"\n',
+  );
+  expect(await print('.traders[1]', { tty: 80 })).toBe('{\n  "n": "bo",\n  "id": 1.0\n}\n');
+  expect(await print('empty')).toBe('');
 });
 
 test('--jq works on any command and its JSON, not on its table', async () => {
   const argv = ['--sandbox', 'leaderboard', 'list', '--limit', '2', '--jq', '.traders | length'];
-  expect(await run(argv, { tty: 100 })).toMatchObject({ code: 0, out: '2\n' });
+  expect((await run(argv, { tty: 100 })).out).toBe('2\n');
 });
 
 test.each([
@@ -165,9 +153,8 @@ test.each([
 
 test('a filter that does not suit the answer is exit 2, prints nothing, and says why', async () => {
   const service = await answering(board);
-  const { code, out, err } = await run(['request', 'GET', '/v1/x', '--jq', '.note, .note.deep'], { env: service.env });
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain('Cannot index string with string');
+  const wrong = await run(['request', 'GET', '/v1/x', '--jq', '.note, .note.deep'], { env: service.env });
+  expect(wrong).toEqual(failure(2, 'Cannot index string with string'));
 });
 
 test('--jq sees all items of a walk as one list, and with --format ndjson each item as it comes', async () => {
@@ -175,27 +162,19 @@ test('--jq sees all items of a walk as one list, and with --format ndjson each i
     const at = Number(new URL(url, 'http://x').searchParams.get('cursor') ?? 0);
     response.end(JSON.stringify({ items: [{ at }, { at }], cursor: at < 1 ? '1' : null }));
   });
-  const whole = await run(['request', 'GET', '/v1/x', '--paginate', '--jq', 'length'], { env: service.env });
-  expect(whole.out).toBe('4\n');
-  const each = await run(['request', 'GET', '/v1/x', '--paginate', '--format', 'ndjson', '--jq', '.at'], {
-    env: service.env,
-  });
-  expect(each.out).toBe('0\n0\n1\n1\n');
+  const print = async (flags: string) => (await run(`request GET /v1/x --paginate ${flags}`, { env: service.env })).out;
+  expect(await print('--jq length')).toBe('4\n');
+  expect(await print('--format ndjson --jq .at')).toBe('0\n0\n1\n1\n');
 });
 
-test.each([['--format csv'], ['--format table'], ['--columns rank']])(
-  '--jq with %s is a contradiction',
-  async (flags) => {
-    const { code, err } = await run(`--sandbox leaderboard list --jq .traders ${flags}`);
-    expect(code).toBe(2);
-    expect(err).toMatch(/^error: option '--(jq|columns) <\S+>' cannot be used with option/);
-  },
-);
+test.each(['--format csv', '--format table', '--columns rank'])('--jq cannot be used with %s', async (flags) => {
+  const { code, err } = await run(`--sandbox leaderboard list --jq .traders ${flags}`);
+  expect([code, err]).toEqual([2, expect.stringMatching(/^error: option '--(jq|columns) <\S+>' cannot be used with/)]);
+});
 
 test('the filter does not see the environment of the process', async () => {
   const service = await answering({});
   const env = { ...service.env, SOTRA_SECRET_THING: 'hidden-value' };
   const { out } = await run(['request', 'GET', '/v1/x', '--jq', 'env, $ENV'], { env });
-  expect(out).not.toContain('hidden-value');
-  expect(out).not.toContain('stub-key');
+  expect(out).not.toMatch(/hidden-value|stub-key/);
 });

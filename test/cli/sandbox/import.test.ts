@@ -137,16 +137,6 @@ test('a missing file is exit 3, a folder and a file without the needed columns e
   expect(JSON.parse(status.out).trades).toBeGreaterThan(1000);
 });
 
-test('--rejects over an existing file needs --yes, and nothing is imported without it', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const rejects = file('kept');
-  const argv = `sandbox import ${file([header, row('09:00:00', alice, 'buy', 1, 20)].join('\n'))} --rejects ${rejects}`;
-  expect(await run(argv, { env, now })).toEqual(failure(2, `cannot ask whether to replace ${rejects}`));
-  expect(readFileSync(rejects, 'utf8')).toBe('kept');
-  expect((await run(`${argv} --yes`, { env, now })).code).toBe(0);
-  expect(readFileSync(rejects, 'utf8')).toBe('');
-});
-
 /** Realized PnL per trader from the CSV by the cumulative cost curve: no lots, no queue. */
 function topTen(csv: string): [string, number][] {
   const pnl = new Map<string, number>();

@@ -152,16 +152,6 @@ test('a good delivery that is refused asks for the secret', async () => {
   expect(err).toContain('Does the endpoint verify with the secret in ');
 });
 
-test('a report that exists is replaced only with a yes', async () => {
-  const service = await stub((_, response) => response.end());
-  const report = join(temporaryFolder(), 'exam.xml');
-  writeFileSync(report, 'before');
-  const refused = await examine(`${service.url}/hook`, `--junit ${report}`);
-  expect([refused.code, readFileSync(report, 'utf8'), service.requests]).toEqual([2, 'before', []]);
-  await examine(`${service.url}/hook`, `--junit ${report} --yes`);
-  expect(readFileSync(report, 'utf8')).toContain('<testsuite name="webhook exam"');
-});
-
 test('if nothing listens, there is one error, also in the report', async () => {
   const [port] = await freePorts(1);
   const report = join(temporaryFolder(), 'exam.xml');

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { ActivityRow } from '../../../src/pages/activity.ts';
-import { failure, run, stub, temporaryFolder, until } from '../../support/harness.ts';
+import { run, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { listen } from '../../support/listening.ts';
 import { openPageApi, sessionOf, startPage } from '../../support/served.ts';
 
@@ -66,10 +66,6 @@ test('a path or a body that no page of ours sends is answered 404 or 400, and pr
   }
   expect(shown.err).not.toContain('warning');
   await stop();
-});
-
-test('--open without --ui is refused', async () => {
-  expect(await run('webhook listen --secret-file none --open')).toEqual(failure(2, '--open needs --ui'));
 });
 
 test('Enter on the terminal gives another address, and the one before works no more', async () => {

@@ -255,11 +255,8 @@ const useless: readonly (readonly [argv: string, says: string])[] = [
   ['events --token x', '--token x: must be an EVM or Solana address'],
   ['events --until soon', '--until soon: must be a time such as'],
   ['events --status lost', '--status lost: must be one of'],
-  ['events --follow --limit 3', "'--follow' cannot be used with option '--limit <n>'"],
-  ['events --wait 5s --follow', "'--wait <duration>' cannot be used with option '--follow'"],
   ['events --since 24h --until 2d', '--until 2d is before --since 24h'],
   ['events --inbox-creds /tmp/x.creds', '--inbox-creds needs an inbox'],
-  ['events --name a --inbox nats://127.0.0.1:1/X', "'--name <name>' cannot be used with option '--inbox <url>'"],
   ['events --name ../a', 'must be letters, digits, - and _'],
 ];
 

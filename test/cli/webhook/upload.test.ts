@@ -258,8 +258,6 @@ test('twenty bad lines are shown and the others counted; a file has them all', a
   expect(many.err).toContain('warning: 101 more bad lines; --rejects <file> writes them all\n');
   const rejects = readFileSync(join(folder, 'rejects'), 'utf8').trim().split('\n');
   expect([rejects.length, JSON.parse(rejects[120] ?? '')]).toMatchObject([121, { line: 121, text: 'x' }]);
-  const again = await sotra(`${add} @many --column wallet --rejects @rejects`);
-  expect([again.code, again.err]).toEqual([2, expect.stringContaining('cannot ask whether to replace')]);
 });
 
 test('a wrong checksum is sent in lowercase if it is accepted', async () => {
