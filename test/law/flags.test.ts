@@ -8,6 +8,7 @@ import { answering, run, serve, stub, temporaryFolder } from '../support/harness
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { globalFlags, type Outline, outlines, programFlags, takenFlags } from '../support/outlines.ts';
 import { inTurn, size, some } from '../support/size.ts';
+import { keystore } from '../support/traders.ts';
 import { witnesses } from '../support/witness.ts';
 
 const nameOf = ({ words }: { words: readonly string[] }) => words.join(' ');
@@ -82,19 +83,6 @@ const lines: Record<string, string> = {
   mcp: 'mcp --allow-writes',
   openapi: 'openapi',
   help: 'help signing',
-};
-
-const keystore = {
-  version: 3,
-  address: '7e5f4552091a69125d5dfcb7b8c2659029395bdf',
-  crypto: {
-    cipher: 'aes-128-ctr',
-    cipherparams: { iv: '00000000000000000000000000000000' },
-    ciphertext: '00'.repeat(32),
-    kdf: 'pbkdf2',
-    kdfparams: { dklen: 32, salt: '00'.repeat(32), c: 1000, prf: 'hmac-sha256' },
-    mac: '00'.repeat(32),
-  },
 };
 
 let world: Uint8Array | undefined;

@@ -7,19 +7,7 @@ import { commandTree } from '../../scripts/completions/tree.ts';
 import { run } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
-
-const keystore = {
-  version: 3,
-  address: '7e5f4552091a69125d5dfcb7b8c2659029395bdf',
-  crypto: {
-    cipher: 'aes-128-ctr',
-    cipherparams: { iv: '00'.repeat(16) },
-    ciphertext: '00'.repeat(32),
-    kdf: 'pbkdf2',
-    kdfparams: { dklen: 32, salt: '00'.repeat(32), c: 1000, prf: 'hmac-sha256' },
-    mac: '00'.repeat(32),
-  },
-};
+import { keystore } from '../support/traders.ts';
 
 interface Place {
   folder: string;

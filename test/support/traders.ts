@@ -19,6 +19,20 @@ export const solanaTrader = {
   address: 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z',
 };
 
+/** A sealed key of that address, as other wallets write one; no password opens it. */
+export const keystore = {
+  version: 3,
+  address: evmTrader.address.slice(2).toLowerCase(),
+  crypto: {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: '00'.repeat(16) },
+    ciphertext: '00'.repeat(32),
+    kdf: 'pbkdf2',
+    kdfparams: { dklen: 32, salt: '00'.repeat(32), c: 1000, prf: 'hmac-sha256' },
+    mac: '00'.repeat(32),
+  },
+};
+
 /** A signature in base58, in another encoding. */
 export function recode(signature: string, encoding: 'base64' | 'hex'): string {
   return Buffer.from(decodeBase58(signature) ?? []).toString(encoding);

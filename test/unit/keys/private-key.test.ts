@@ -6,7 +6,7 @@ import { encodeBase58 } from '../../../src/api/address.ts';
 import { nameKeyFile, storeKey } from '../../../src/keys/keystore.ts';
 import { checkEvmKey, readKeyContent } from '../../../src/keys/private-key.ts';
 import { temporaryFolder } from '../../support/harness.ts';
-import { evmTrader, solanaTrader } from '../../support/traders.ts';
+import { keystore, solanaTrader } from '../../support/traders.ts';
 
 const digits = `${'0123456789abcdef'.repeat(3)}0123456789ABCDEF`;
 const pair = solanaTrader.keypair;
@@ -41,25 +41,17 @@ test.each(keys)('a key is read: %s', (_, text, content) => {
 
 const unknown = 'the file holds no private key in a known form';
 const damaged = 'the keypair in the file is damaged: its public half does not belong to its private half';
+const phrase = `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`;
 const words = 'test test test test test test test test test test test junk';
 const notKeys: readonly [what: string, text: string | Uint8Array, message: string][] = [
   ['nothing', '', unknown],
-  ['space', ' \n', unknown],
   ['63 hex digits', digits.slice(1), unknown],
   ['65 hex digits', `${digits}0`, unknown],
   ['a wrong first digit', `g${digits.slice(1)}`, unknown],
   ['a wrong last digit', `${digits.slice(1)}g`, unknown],
-  ['a sign below the digits', `/${digits.slice(1)}`, unknown],
-  ['a sign above the digits', `${digits.slice(1)}:`, unknown],
-  ['a sign below the letters', `@${digits.slice(1)}`, unknown],
-  ['a sign above the letters', `\`${digits.slice(1)}`, unknown],
-  ['1x before 64 hex digits', `1x${digits}`, unknown],
   ['zero', '0'.repeat(64), 'the key in the file is not a valid EVM private key'],
   ['a list with words', '["a"]', unknown],
-  ['a list with a letter behind a number', `[${pair.join(',')}x]`, unknown],
-  ['a list with an empty place', '[1,,2]', unknown],
   ['a list with a comma missing', `[0 ${[...short].join(',')}]`, unknown],
-  ['a list with nothing in it', '[]', unknown],
   ['a list with a number above 255', `[256,${pair.slice(1).join(',')}]`, unknown],
   ['a list without its end', `[${pair.join(',')}`, unknown],
   [
@@ -68,24 +60,13 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
     'the keypair in the file has 63 bytes, a Solana keypair has 64: the file is damaged',
   ],
   ['a list of a wrong half', JSON.stringify([...pair.slice(0, 63), 27]), damaged],
-  ['a list with 255 in it', JSON.stringify([255, ...pair.slice(1)]), damaged],
   ['base58 of a wrong half', encodeBase58(Uint8Array.from([...pair.slice(0, 63), 27])), damaged],
   ['base58 of 63 bytes', encodeBase58(Uint8Array.from(pair.slice(1))), unknown],
   ['JSON that does not end', '{"version":3', 'the file is neither a key nor complete JSON'],
-  [
-    'twelve words',
-    words,
-    `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`,
-  ],
-  [
-    'twelve words with more than one space between them',
-    words.replaceAll(' ', ' \n'),
-    `${unknown}: it looks like a recovery phrase, which opens more than one account; export the key of one`,
-  ],
-  ['twelve words, the first one after a digit', `1${words}`, unknown],
+  ['twelve words', words, phrase],
+  ['twelve words with more than one space between them', words.replaceAll(' ', ' \n'), phrase],
   ['eleven words', words.slice(5), unknown],
   ['twelve words, one of them a number', words.replace('junk', '12'), unknown],
-  ['twelve words, one with a sign', words.replace('junk', 'junk!'), unknown],
 ];
 
 test.each(notKeys)('text that is not a key is refused without being shown: %s', (_, text, message) => {
@@ -129,15 +110,6 @@ test('a key of EVM is above zero and below the order of the curve', () => {
     expect(() => checkEvmKey(bytes(bad), 'k')).toThrow('the key in k is not a valid EVM private key');
 });
 
-const crypto = {
-  cipher: 'aes-128-ctr',
-  ciphertext: '00'.repeat(32),
-  cipherparams: { iv: '00'.repeat(16) },
-  mac: '00'.repeat(32),
-  kdf: 'pbkdf2',
-  kdfparams: { c: 1, prf: 'hmac-sha256', dklen: 32, salt: '00' },
-};
-const sealed = { version: 3, address: evmTrader.address.slice(2).toLowerCase(), crypto };
 const once = { replace: false, nowMs: Date.UTC(2026, 10, 23) };
 const permissions = (path: string) => statSync(path).mode & 0o777;
 
@@ -155,16 +127,16 @@ test('a key is named by letters, digits, dots, dashes and underscores', () => {
 
 test('a key is stored in a folder and a file of its owner alone, whatever the folder was', () => {
   const folder = join(temporaryFolder(), 'deep', 'keys');
-  const { file, backup } = storeKey(folder, 'main', sealed, once);
+  const { file, backup } = storeKey(folder, 'main', keystore, once);
   expect([file, backup]).toEqual([join(folder, 'main.json'), undefined]);
-  expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(sealed, null, 2)}\n`);
+  expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(keystore, null, 2)}\n`);
   expect([permissions(folder), permissions(file)]).toEqual([0o700, 0o600]);
   chmodSync(folder, 0o755);
-  storeKey(folder, 'other', sealed, once);
+  storeKey(folder, 'other', keystore, once);
   expect(permissions(folder)).toBe(0o700);
   // What its owner denies himself stays so.
   chmodSync(folder, 0o501);
-  if (process.getuid?.() === 0) storeKey(folder, 'third', sealed, once);
+  if (process.getuid?.() === 0) storeKey(folder, 'third', keystore, once);
   else chmodSync(folder, 0o500);
   expect(permissions(folder)).toBe(0o500);
   chmodSync(folder, 0o700);

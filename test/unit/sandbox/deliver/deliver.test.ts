@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../../../src/sandbox/db/store.ts';
-import { run, type Script, stub, temporaryFolder } from '../../../support/harness.ts';
+import { run, runJson, type Script, type Seen, stub, temporaryFolder } from '../../../support/harness.ts';
 
 const trader = '0x1111111111111111111111111111111111111111';
 const follower = '0x2222222222222222222222222222222222222222';
@@ -17,35 +17,28 @@ async function world(script: Script = (_, response) => response.end()) {
   const target = await stub(script);
   await run('sandbox reset --empty', { env });
   await run(`--sandbox follow add ${follower} ${trader}`, { env });
-  const { out } = await run(
-    `--sandbox webhook register --url ${target.url}/h --wallet-addresses ${follower},${stranger} --show-secrets --json`,
-    { env },
-  );
-  const webhook: { uid: string; secret: string } = JSON.parse(out);
-  const trade = async (usd: number, more = '--side buy', who = trader) =>
-    JSON.parse(
-      (
-        await run(
-          `sandbox trade --chain base --trader ${who} --token ${token} --amount 10 --usd ${usd} ${more} --json`,
-          { env },
-        )
-      ).out,
-    );
-  return { folder, env, target, webhook, trade };
+  const register = (url: string, more = '') =>
+    runJson(`--sandbox webhook register --url ${url} --wallet-addresses ${follower},${stranger} ${more}`, { env });
+  const webhook: { uid: string; secret: string } = await register(`${target.url}/h`, '--show-secrets');
+  const trade = (usd: number, more = '--side buy', who = trader) =>
+    runJson(`sandbox trade --chain base --trader ${who} --token ${token} --amount 10 --usd ${usd} ${more}`, { env });
+  return { folder, env, target, webhook, register, trade };
 }
 
 const eventsIn = (requests: readonly { body: string }[]) => requests.flatMap(({ body }) => JSON.parse(body).events);
+
+function expectSigned({ headers, body }: Seen, secret: string): void {
+  const header = String(headers['daylight-signature']);
+  const t = /^t=(\d+),v1=/.exec(header)?.[1];
+  expect(header).toBe(`t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url')}`);
+}
 
 test('a buy of someone who is followed is delivered: signed, for the subscribed followers, with the trade first in the card', async () => {
   const { target, webhook, trade } = await world();
   const made = await trade(250);
   expect(made).toMatchObject({ deliveries: 1 });
   expect(target.requests).toHaveLength(1);
-  const [request] = target.requests;
-  const [t, v1] = String(request?.headers['daylight-signature'])
-    .split(',')
-    .map((part) => part.slice(part.indexOf('=') + 1));
-  expect(v1).toBe(createHmac('sha256', webhook.secret).update(`${t}.${request?.body}`).digest('base64url'));
+  expectSigned(target.requests[0] as Seen, webhook.secret);
   const [event] = eventsIn(target.requests);
   expect(event).toMatchObject({
     eventType: 'new-feed-item',
@@ -53,11 +46,8 @@ test('a buy of someone who is followed is delivered: signed, for the subscribed 
     walletAddresses: [follower],
     feedItem: { itemId: made.positionId, actor: { address: trader } },
   });
-  expect(event.feedItem.metadata.trades[0]).toMatchObject({
-    direction: 'buy',
-    usdCost: 250,
-    transactionHash: made.transactionHash,
-  });
+  const traded = { direction: 'buy', usdCost: 250, transactionHash: made.transactionHash };
+  expect(event.feedItem.metadata.trades[0]).toMatchObject(traded);
 });
 
 test('reasons: first-buy, then repeat-buy over $1,000, then aped-in above 1.4 times the average; sells and strangers make none', async () => {
@@ -73,23 +63,21 @@ test('reasons: first-buy, then repeat-buy over $1,000, then aped-in above 1.4 ti
 });
 
 test('a comment and a copy make events for the followers and for the author', async () => {
-  const { env, target } = await world();
+  const { env, target, register } = await world();
   expect((await run('sandbox reset --yes', { env })).code).toBe(0);
-  const { out } = await run(
-    `--sandbox webhook register --url ${target.url}/h --wallet-addresses ${follower} --json --another`,
-    { env },
-  );
-  const { uid } = JSON.parse(out);
-  for (const type of ['new-feed-item', 'comment-created', 'copyswap']) {
-    const { code, out: sent } = await run(`webhook trigger ${type} --uid ${uid} --json --sandbox`, { env });
-    expect([type, code]).toEqual([type, 0]);
-    expect(JSON.parse(sent)).toMatchObject([{ eventType: type, delivered: true, status: 200, uid }]);
+  const { uid } = await register(`${target.url}/h`, '--another');
+  const types = ['new-feed-item', 'comment-created', 'copyswap'];
+  for (const eventType of types) {
+    const sent = await runJson(`webhook trigger ${eventType} --uid ${uid} --sandbox`, { env });
+    expect(sent).toMatchObject([{ eventType, delivered: true, status: 200, uid }]);
   }
   const events = eventsIn(target.requests);
-  expect(events.map(({ eventType }) => eventType)).toEqual(['new-feed-item', 'comment-created', 'copyswap']);
+  expect(events.map(({ eventType }) => eventType)).toEqual(types);
   expect(events[1].comment.commentText).toEqual(expect.any(String));
-  expect(events[2].copyswapActor.address).toEqual(expect.any(String));
-  expect(events[2].copyswapTrade.usdCost).toEqual(expect.any(Number));
+  expect(events[2]).toMatchObject({
+    copyswapActor: { address: expect.any(String) },
+    copyswapTrade: { usdCost: expect.any(Number) },
+  });
 });
 
 test('trigger --to signs with a secret file and needs one for an address that no webhook has', async () => {
@@ -101,33 +89,27 @@ test('trigger --to signs with a secret file and needs one for an address that no
   writeFileSync(file, 'abc\n');
   const argv = `webhook trigger new-feed-item --to ${target.url} --secret-file ${file}`;
   expect((await run(argv, { env })).code).toBe(0);
-  const [request] = target.requests;
-  const header = request?.headers['daylight-signature'] as string;
-  const t = /t=(\d+)/.exec(header)?.[1];
-  expect(header).toBe(`t=${t},v1=${createHmac('sha256', 'abc').update(`${t}.${request?.body}`).digest('base64url')}`);
+  expectSigned(target.requests[0] as Seen, 'abc');
   expect((await run(argv, { env })).code).toBe(9);
 });
 
 test('trigger --to signs with the secret of the webhook that has the address, also in other words', async () => {
-  const { env } = await world();
-  const target = await stub((_, response) => response.end());
+  const { env, register, target } = await world();
   await run('sandbox reset --yes', { env });
-  await run(`--sandbox webhook register --url ${target.url}/a/../hook --wallet-addresses ext:a`, { env });
+  await register(`${target.url}/a/../hook`);
   expect((await run(`webhook trigger new-feed-item --to ${target.url}/hook/`, { env })).code).toBe(0);
 });
 
 test('validate fails if the destination accepts unsigned requests or refuses signed ones, and says which', async () => {
-  const { env, webhook } = await world();
-  const lax = await run(`--sandbox webhook validate ${webhook.uid} --json`, { env });
-  expect(lax.code).toBe(12);
-  expect(JSON.parse(lax.out).error).toMatch(/unsigned probe was answered 200/);
-  const strict = await stub((_, response) => response.writeHead(403).end());
-  const { out } = await run(`--sandbox webhook register --url ${strict.url} --wallet-addresses ${follower} --json`, {
-    env,
-  });
-  const refusing = await run(`--sandbox webhook validate ${JSON.parse(out).uid} --json`, { env });
-  expect(refusing.code).toBe(12);
-  expect(JSON.parse(refusing.out).error).toMatch(/signed probe must be answered 2xx: HTTP 403/);
+  const { env, webhook, register } = await world();
+  const strict = await register((await stub((_, response) => response.writeHead(403).end())).url);
+  for (const [uid, says] of [
+    [webhook.uid, /unsigned probe was answered 200/],
+    [strict.uid, /signed probe must be answered 2xx: HTTP 403/],
+  ]) {
+    const { code, out } = await run(`--sandbox webhook validate ${uid} --json`, { env });
+    expect([code, JSON.parse(out).error]).toEqual([12, expect.stringMatching(says)]);
+  }
 });
 
 test('deleting a webhook drops what waits for it', async () => {
@@ -141,21 +123,16 @@ test('deleting a webhook drops what waits for it', async () => {
 
 test('simulate makes trades at the rate asked for', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const { out, code } = await run('sandbox simulate --rate 50/s --for 1s --json', { env, skipWaits: true });
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ trades: 50, deliveries: 0 });
+  const made = await runJson('sandbox simulate --rate 50/s --for 1s', { env, skipWaits: true });
+  expect(made).toMatchObject({ trades: 50, deliveries: 0 });
   expect((await run('sandbox simulate --rate often', { env })).code).toBe(2);
 });
 
 test('a trade that is made names its own position, in a world full of others', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const { out } = await run(
-    `sandbox trade --chain hyperliquid --trader ${trader} --token ETH --side buy --amount 1 --usd 3000 --leverage 5 --json`,
-    { env },
-  );
-  const { positionId } = JSON.parse(out);
-  const { out: card } = await run(`--sandbox position get ${positionId} --json`, { env });
-  expect(JSON.parse(card)).toMatchObject({
+  const trade = `sandbox trade --chain hyperliquid --trader ${trader} --token ETH --side buy --amount 1 --usd 3000`;
+  const { positionId } = await runJson(`${trade} --leverage 5`, { env });
+  expect(await runJson(`--sandbox position get ${positionId}`, { env })).toMatchObject({
     itemId: positionId,
     actor: { address: trader },
     metadata: { tokenAddress: 'ETH', perpPositionType: 'long', perpLeverage: 5 },
