@@ -113,6 +113,9 @@ export const option = {
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>
     local(optional(formatted(matching(fits, rule))), help, more),
+  /** The same for a list. */
+  checkedTexts: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>
+    local(optional(listOf(formatted(matching(fits, rule)))), help, more),
   /** A path. */
   file: (help: string, more?: ParamSettings) => option.text(help, { valueName: 'file', ...more }),
   /** A text that `parse` reads; `rule` says what it must be. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -5,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isObject, tryParseJson } from '../api/json.ts';
+import { sameText } from '../api/webhook-signature.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { listAssets, readAsset } from '../lib/files/asset.ts';
-import { readBody, send as sendReply, startHttpServer } from '../lib/http-server.ts';
+import { foreignRefusal, isLocalRequest, readBody, send as sendReply, startHttpServer } from '../lib/http-server.ts';
 import type { Io } from '../lib/io.ts';
-import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 
 /** A page and its API. */
@@ -30,6 +31,21 @@ const warnEveryMs = 60_000;
 /** An idle stream could be closed on its way, such as by a forwarded port. */
 const beatMs = 15_000;
 
+const pageHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+};
+
+/** A page sends it with each request. Unlike a cookie, no browser adds it by itself, and other local ports never get it. */
+const sessionHeader = 'x-sotra-session';
+
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
 
 export interface ServedPage {
@@ -46,7 +62,9 @@ export interface ServedPage {
 export async function servePage(app: WebApp, warn: (text: string) => void): Promise<ServedPage> {
   // Read now: an update of the program may replace them while this runs. No path reads any other file.
   const files = new Map(listAssets('web/').map((name) => [name.slice('web'.length), readAsset(name)]));
-  const guard = createGuard();
+  /** Only API requests with it are answered; a page gets it once, in exchange for the code in its address. */
+  const session = newToken();
+  let code: string | undefined;
   const apiStart = `/api/${app.name}/`;
   const stop = new AbortController();
   let [streams, warnedMs] = [0, Number.NEGATIVE_INFINITY];
@@ -71,12 +89,13 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
     if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
     if (path === '/api/session' && incoming.method === 'POST') {
       const given = tryParseJson((await readBody(incoming, maxBodyBytes))?.toString() ?? '');
-      const session = guard.exchange(isObject(given) ? given['code'] : undefined);
-      return session === undefined
-        ? send(outgoing, 401, 'text/plain', usedText)
-        : send(outgoing, 200, 'application/json', JSON.stringify({ session }));
+      const typed = isObject(given) ? String(given['code']) : '';
+      if (code === undefined || !sameText(typed, code)) return send(outgoing, 401, 'text/plain', usedText);
+      code = undefined;
+      return send(outgoing, 200, 'application/json', JSON.stringify({ session }));
     }
-    if (!guard.hasSession(incoming)) return send(outgoing, 401, 'text/plain', usedText);
+    if (!sameText(String(incoming.headers[sessionHeader] ?? ''), session))
+      return send(outgoing, 401, 'text/plain', usedText);
     if (path === '/api/session') return send(outgoing, 200, 'application/json', '{}');
     if (path === `${apiStart}live`) return stream(outgoing);
     const name = path.startsWith(apiStart) ? path.slice(apiStart.length) : '';
@@ -119,7 +138,10 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
     },
   });
   // After the #, which no browser sends to a server or to another page.
-  const newUrl = () => `${url}/#code=${guard.newCode()}`;
+  const newUrl = () => {
+    code = newToken();
+    return `${url}/#code=${code}`;
+  };
   return {
     url: newUrl(),
     newUrl,
@@ -129,6 +151,33 @@ export async function servePage(app: WebApp, warn: (text: string) => void): Prom
       return close();
     },
   };
+}
+
+/** A secret of this run, which nobody can guess. */
+function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+const methods = ['GET', 'HEAD', 'POST'];
+
+/** Why a request is refused even with a session: a page of another site may reach this server by another host name. */
+function refuseForeign(incoming: IncomingMessage) {
+  const { method = '', url = '' } = incoming;
+  if (!isLocalRequest(incoming) || !url.startsWith('/')) return { status: 403, reason: foreignRefusal };
+  return methods.includes(method) ? undefined : { status: 405, reason: `method ${method}: must be GET or POST` };
+}
+
+/** Why an API request is refused: it must come from a page of this server. */
+function originRefusal({ method, headers }: IncomingMessage) {
+  const { host, origin } = headers;
+  if (origin !== undefined && origin !== `http://${host}`)
+    return { status: 403, reason: 'Origin header: requests from other pages are refused' };
+  if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site']?.toString()))
+    return { status: 403, reason: 'Sec-Fetch-Site header: requests from other pages are refused' };
+  if (method === 'POST' && origin === undefined) return { status: 403, reason: 'Origin header: a POST must have one' };
+  if (method === 'POST' && headers['content-type'] !== 'application/json')
+    return { status: 415, reason: 'Content-Type header: must be application/json' };
+  return undefined;
 }
 
 const usedText =

@@ -1,6 +1,6 @@
 import { local } from '../../api/endpoint.ts';
 import { matching } from '../../api/formats.ts';
-import { formatted, listOf, openChoice, optional, text } from '../../api/kind.ts';
+import { openChoice, text } from '../../api/kind.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 
@@ -10,8 +10,6 @@ const methodKind = openChoice(
   methods,
   matching((typed) => methods.some((method) => method === typed.toUpperCase()), `must be one of ${methods.join(', ')}`),
 );
-
-const pair = formatted(matching((typed) => typed.indexOf('=') > 0, 'must be name=value, such as limit=10'));
 
 export function setUp(request: Command): void {
   request
@@ -23,11 +21,12 @@ export function setUp(request: Command): void {
     .params({
       method: local(methodKind, 'HTTP method', { positional: true }),
       path: local(text(), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
-      query: local(optional(listOf(pair)), 'query parameter, name=value', {
-        short: 'q',
-        noCommaSplit: true,
-        valueName: 'name=value',
-      }),
+      query: option.checkedTexts(
+        'query parameter, name=value',
+        (typed) => typed.indexOf('=') > 0,
+        'must be name=value, such as limit=10',
+        { short: 'q', noCommaSplit: true, valueName: 'name=value' },
+      ),
       data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd', valueName: 'json' }),
       paginate: option.flag('request all following pages too'),
     })

@@ -1,8 +1,8 @@
 import { parseDuration, parseRate, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
-import { chainKind, layouts, matching } from '../../api/formats.ts';
+import { chainKind, layouts } from '../../api/formats.ts';
 import { isOrigin, originForm } from '../../api/http-address.ts';
-import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
+import { choice, optional, text } from '../../api/kind.ts';
 import { db, option } from '../params.ts';
 
 const newDb = option.file('database file, or :memory: (default: the one of --sandbox)');
@@ -33,23 +33,18 @@ export const startParams = {
   ),
   serviceName: option.text('service name in signed texts (default: Sandbox)'),
   layout: local(optional(choice(layouts)), 'layout of signed texts (default: five-line)'),
-  chains: local(
-    optional(
-      listOf(
-        formatted(
-          matching((typed) => /^[a-z][a-z0-9-]{0,31}$/.test(typed), 'must be the name of a chain, such as bsc'),
-        ),
-      ),
-    ),
+  chains: option.checkedTexts(
     'more chains to accept, such as bsc',
+    (typed) => /^[a-z][a-z0-9-]{0,31}$/.test(typed),
+    'must be the name of a chain, such as bsc',
   ),
-  cors: local(
-    optional(listOf(formatted(matching(isOrigin, originForm)))),
+  cors: option.checkedTexts(
     'allow browser requests from this origin, such as http://localhost:5173',
+    isOrigin,
+    originForm,
     { noCommaSplit: true, valueName: 'origin' },
   ),
-  fault: local(
-    optional(listOf(text())),
+  fault: option.texts(
     "inject faults, as <fault>:<when>:<METHOD path>, such as '503:every=3:PUT /v1/webhooks/**'; faults: a status, drop, " +
       'delay=2s, truncate, garbage; when: every=3, p=0.1, first=2',
   ),
@@ -61,9 +56,10 @@ export const importParams = {
   file: local(text(), 'file to read, or - for stdin', { positional: true }),
   chain: local(optional(chainKind), 'chain of rows that name none'),
   preset: local(optional(choice(['hyperliquid-fills', 'pumpfun'])), 'known format, instead of --map'),
-  map: local(
-    optional(listOf(formatted(matching((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
+  map: option.checkedTexts(
     'which column holds a field, such as value_in_usd=usd',
+    (typed) => /^\w+=.+$/s.test(typed),
+    'must be <column>=<field>',
     { valueName: 'column=field' },
   ),
   rejects: option.file('write rejected rows to this file, as NDJSON'),
@@ -76,11 +72,9 @@ export type ImportInput = InputOf<typeof importParams>;
 export const logParams = {
   limit: option.count(1, 1000, 'how many (default: 50)'),
   readyFile,
-  expect: local(
-    optional(listOf(text())),
-    "exit 12 unless such a request was made, or exactly n: 'POST /v1/swap-comments=1'",
-    { valueName: 'request' },
-  ),
+  expect: option.texts("exit 12 unless such a request was made, or exactly n: 'POST /v1/swap-comments=1'", {
+    valueName: 'request',
+  }),
 };
 
 export type LogInput = InputOf<typeof logParams>;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join, resolve } from 'node:path';
@@ -13,7 +14,6 @@ import { makeFolder, readStateFile, writeReadyFiles } from '../../lib/files/dura
 import { untilAborted } from '../../lib/io.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/view.ts';
-import { newRunToken } from '../../pages/guard.ts';
 import { readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
@@ -78,7 +78,7 @@ async function serveSandbox(
   makeFolder(folder);
   const stop = new AbortController();
   const log = createRequestLog(io.now);
-  const control: Control = { token: newRunToken(), pid: io.pid, log, stop: () => stop.abort() };
+  const control: Control = { token: randomBytes(24).toString('base64url'), pid: io.pid, log, stop: () => stop.abort() };
   let page: SandboxPage | undefined;
   const served = await serve({
     db,

@@ -1,8 +1,8 @@
 import { isWalletAddress } from '../../api/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
-import { httpAddressKind, matching } from '../../api/formats.ts';
-import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
+import { httpAddressKind } from '../../api/formats.ts';
+import { choice, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
 import { eventTypes } from '../../api/webhook.ts';
 import { eventStatuses } from '../../webhooks/inbox.ts';
 import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
@@ -24,9 +24,10 @@ const targetParams = {
   forwardTo: local(optional(listOf(text({ minLength: 0 }))), 'forward every delivery to this URL', {
     valueName: 'url',
   }),
-  route: local(
-    optional(listOf(formatted(matching((typed) => readRoute(typed) !== undefined, routeForm)))),
+  route: option.checkedTexts(
     'forward some: KIND=URL (sotra help webhooks)',
+    (typed) => readRoute(typed) !== undefined,
+    routeForm,
   ),
 };
 

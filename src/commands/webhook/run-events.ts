@@ -18,7 +18,7 @@ import { warnOfEventType } from '../../webhooks/route.ts';
 import { verifyDelivery } from '../../webhooks/verify.ts';
 import { openInbox, withInbox } from './open-inbox.ts';
 import type { EventsInput, ShowInput } from './params.ts';
-import { type EventRow, events as eventsView, makeEventRow, type ShownEvent, shown } from './view.ts';
+import { type EventRow, events as eventsView, makeEventRow, type ShownEvent } from './view.ts';
 
 const defaultLimit = 50;
 
@@ -26,7 +26,7 @@ const defaultLimit = 50;
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
   const query = { ...readQuery(input, context), ...readTimes(input, context.io.now()) };
   const limit = input.limit ?? defaultLimit;
-  const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
+  const none = (): Result => ({ kind: 'answer', answer: [] });
   return withInbox(input, context, none, async (inbox) => {
     requireStatus(input, inbox);
     const rows: EventRow[] = [];
@@ -40,7 +40,7 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
     if (input.status === 'waiting') notes.push(...(await retryNotes(inbox)));
     if (input.status === 'failed' && rows.length > 0)
       notes.push('To send them again: sotra webhook replay --failed --to <url>');
-    return { kind: 'answer', answer: rows, view: eventsView, notes };
+    return { kind: 'answer', answer: rows, notes };
   });
 }
 
@@ -87,7 +87,7 @@ export async function waitForEvent(input: EventsInput, context: Context): Promis
     requireStatus(input, inbox);
     for (;;) {
       const event = await findOldest(inbox, query);
-      if (event !== undefined) return { kind: 'answer', answer: [makeEventRow(event)], view: eventsView };
+      if (event !== undefined) return { kind: 'answer', answer: [makeEventRow(event)] };
       const leftMs = startMs + waitMs - io.now();
       if (leftMs <= 0)
         throw new SotraError('wait-timeout', `no event matched within ${writeDuration(waitMs)}`, {
@@ -148,7 +148,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     const retries = failing.filter((each) => each.webhook === webhook);
     const shownBody = body.toString();
     const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
-    return { kind: 'answer', answer, view: shown };
+    return { kind: 'answer', answer };
   });
 }
 

@@ -16,7 +16,7 @@ import { maxAnswerMs, sendDelivery } from '../../sandbox/deliver/deliver.ts';
 import { eventParts, makeEvent } from '../../sandbox/deliver/events.ts';
 import type { ExamInput } from './params.ts';
 import { readEventSource } from './run-trigger.ts';
-import { describeAnswer, type ExamRow, examined } from './view.ts';
+import { describeAnswer, type ExamRow } from './view.ts';
 
 interface ExamCase extends Pick<ExamRow, 'case' | 'sent' | 'expected'> {
   /** Statuses that pass, and those that warn; all others fail, and so does no answer. */
@@ -122,7 +122,7 @@ export async function examineEndpoint({ url, secretFile, junit }: ExamInput, con
   const place = hideUrlSecrets(url);
   if (options.preview) {
     const answer = cases.map((each) => makeRow(each));
-    return { kind: 'answer', answer, view: examined, notes: [`Would be sent to ${place}.`] };
+    return { kind: 'answer', answer, notes: [`Would be sent to ${place}.`] };
   }
   if (!isLoopback(new URL(url).hostname)) await confirm(`send ${cases.length} test deliveries to ${place}`, context);
   if (junit !== undefined) await confirmReplace('--junit', junit, context);
@@ -131,7 +131,7 @@ export async function examineEndpoint({ url, secretFile, junit }: ExamInput, con
     const rows = await sendCases({ url, secret }, context);
     await report?.writeFile(formatJunit(rows));
     const exitCode = rows.some(({ verdict }) => verdict === 'fail') ? errorExitCodes.verification : 0;
-    return { kind: 'answer', answer: rows, view: examined, exitCode, notes: describeRows(rows, secretFile) };
+    return { kind: 'answer', answer: rows, exitCode, notes: describeRows(rows, secretFile) };
   } catch (thrown) {
     await report?.writeFile(formatJunit([], readMessage(thrown)));
     throw thrown;

@@ -9,7 +9,7 @@ import { type Delivery, type DeliveryQuery, type Inbox, readTimes } from '../../
 import { withInbox } from './open-inbox.ts';
 import type { ReplayInput } from './params.ts';
 import { findEvents, notFound } from './run-events.ts';
-import { type ReplayRow, replayed } from './view.ts';
+import type { ReplayRow } from './view.ts';
 
 /** Sends stored deliveries again, oldest first, until one is not answered in time; exit 10 if one was not accepted. Errors: `not-found`. */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
@@ -21,7 +21,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   const ids = input.ids ?? [];
   const none = (): Result => {
     if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
-    return { kind: 'answer', answer: [], view: replayed };
+    return { kind: 'answer', answer: [] };
   };
   return withInbox(input, context, none, async (inbox) => {
     const query = await makeQuery(input, sinceMs, inbox);
@@ -35,7 +35,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       if (taken && input.failed) await inbox.markAccepted(stored);
       rows.push(...stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error })));
     }
-    return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+    return { kind: 'answer', answer: rows, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
   });
 }
 
@@ -47,7 +47,7 @@ async function previewReplay(inbox: Inbox, query: DeliveryQuery, to: string, { n
     first ??= stored;
     count += 1;
   }
-  if (first === undefined) return { kind: 'answer', answer: [], view: replayed };
+  if (first === undefined) return { kind: 'answer', answer: [] };
   if (count > 1) note(`${count} deliveries would be sent; this is the first.`);
   return { kind: 'request', request: deliveryRequest(to, forwardedHeaders(first.headers), first.body.toString()) };
 }

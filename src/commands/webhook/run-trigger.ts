@@ -14,7 +14,7 @@ import { allWebhooks, type WebhookRow } from '../../sandbox/service/webhook.ts';
 import { withSandbox } from '../sandbox/open-sandbox.ts';
 import { withDeliverer } from '../sandbox/simulate.ts';
 import type { TriggerInput } from './params.ts';
-import { type SentEvent, triggered } from './view.ts';
+import type { SentEvent } from './view.ts';
 
 interface Trigger {
   db: Db;
@@ -29,7 +29,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
     const trigger: Trigger = { db, source: readEventSource(db, input), input, context };
     if (context.options.preview) return previewTrigger(trigger);
     const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
-    return { kind: 'answer', answer, view: triggered, exitCode: answer.every(({ delivered }) => delivered) ? 0 : 9 };
+    return { kind: 'answer', answer, exitCode: answer.every(({ delivered }) => delivered) ? 0 : 9 };
   });
 }
 

@@ -10,7 +10,7 @@ import { signatureIn } from '../../webhooks/forward.ts';
 import type { RefusedRequest } from '../../webhooks/listener.ts';
 import { verifyDelivery } from '../../webhooks/verify.ts';
 import type { VerifyInput } from './params.ts';
-import { describeAge, verdict as verdictView } from './view.ts';
+import { describeAge } from './view.ts';
 
 /** The tolerance of most receivers. */
 const usualToleranceSec = 300;
@@ -33,7 +33,6 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
   return {
     kind: 'answer',
     answer: { ...answer, ageSec, ...(expected && { expected }) },
-    view: verdictView,
     exitCode: answer.valid ? 0 : 12,
   };
 }
