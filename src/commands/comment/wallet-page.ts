@@ -20,7 +20,6 @@ import { command, flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
-import type { Io } from '../../lib/io.ts';
 import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
 import { type PageInput, servePage, showAddress, type WebApp } from '../../pages/serve.ts';
 import type { ShownCommand, WalletFacts, WalletState } from '../../pages/wallet.ts';
@@ -52,13 +51,12 @@ export async function openWalletPage(signing: WalletSigning, context: Context) {
       `--browser signs at most ${maxTexts} comments; this is ${lines.length}`,
       'Split the file, or sign with a key.',
     );
-  const facts = await readWalletFacts(signing, context);
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
-  const page = createWalletApp({ facts, waitMs, io, note });
-  const server = await servePage(page.app, warn);
+  const page = makeWalletPage(await readWalletFacts(signing, context), waitMs, context);
+  const server = await servePage(makeApp(page), warn);
   let removeReadyFile = () => {};
   const close = async (thrown?: unknown) => {
-    await page.end(thrown);
+    await endPage(page, thrown);
     await server.close();
     removeReadyFile();
   };
@@ -66,9 +64,14 @@ export async function openWalletPage(signing: WalletSigning, context: Context) {
     removeReadyFile = writeReadyFiles([way.readyFile], { ui: server.url, pid: io.pid });
     await showAddress(server, way, context);
     note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Press Ctrl-C to stop.`);
-    const address = await page.account();
+    const address = page.state.account ?? (await waitFor(page, 'account', 'no account was chosen'));
     note(`The wallet signs as ${address}.`);
-    return { address, sign: page.sign, show: page.show, close };
+    return {
+      address,
+      sign: (message: string) => signText(page, message),
+      show: (line: number, outcome: string) => showOutcome(page, line, outcome),
+      close,
+    };
   } catch (thrown) {
     await close(thrown);
     throw thrown;
@@ -116,12 +119,19 @@ function writeCommands(fields: TextFields, { serviceName, layout }: TextForm, is
   ];
 }
 
-interface WalletOptions {
+/** The page on which a user signs texts with a wallet, one after the other. */
+interface WalletPage {
   facts: Omit<WalletFacts, 'state'>;
+  state: WalletState;
   /** How long to wait for each step of the user. */
   waitMs: number;
-  io: Io;
-  note: (text: string) => void;
+  context: Context;
+  log: LiveLog;
+  steps: EventEmitter<{ account: [string]; signature: [string]; left: [] }>;
+  /** How many browsers show it. */
+  viewers: number;
+  failed: AbortController;
+  closed: AbortController;
 }
 
 /** A page that reloads is disconnected for a moment. */
@@ -130,134 +140,151 @@ const awayMs = 4000;
 const leaveMs = 1000;
 const again = 'Run the same command again.';
 
-/** The page on which a user signs texts with a wallet, one after the other. */
-function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
-  const log = createLiveLog(0);
-  const steps = new EventEmitter<{ account: [string]; signature: [string]; left: [] }>();
-  const failed = new AbortController();
-  const closed = new AbortController();
-  let state: WalletState = { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null };
-  const changeState = (part: Partial<WalletState>) => {
-    state = { ...state, ...part };
-    log.add('state', state);
+function makeWalletPage(facts: WalletPage['facts'], waitMs: number, context: Context): WalletPage {
+  return {
+    facts,
+    state: { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null },
+    waitMs,
+    context,
+    log: createLiveLog(0),
+    steps: new EventEmitter(),
+    viewers: 0,
+    failed: new AbortController(),
+    closed: new AbortController(),
   };
-  const fail = (message: string) => failed.abort(new SotraError('signing-key', message, { hint: again }));
+}
 
-  /** Errors: `signing-key` for what the user or the wallet refused, `wait-timeout`, `interrupted`. */
-  const waitFor = async (step: 'account' | 'signature', missing: string): Promise<string> => {
-    const late = AbortSignal.timeout(waitMs);
-    try {
-      const [value] = await once(steps, step, { signal: AbortSignal.any([late, failed.signal, io.signal]) });
-      return value;
-    } catch {
-      if (failed.signal.aborted) throw failed.signal.reason;
-      if (io.signal.aborted) throw new SotraError('interrupted', `interrupted: ${missing}`);
-      const hint = `${again} --timeout <time> waits longer.`;
-      throw new SotraError('wait-timeout', `${missing} on the page within ${waitMs / 1000} s`, { hint });
-    }
-  };
-
-  let pages = 0;
-  const leave = async () => {
-    pages -= 1;
-    if (pages > 0) return;
-    steps.emit('left');
-    await io.sleep(awayMs, closed.signal).catch(() => undefined);
-    if (pages === 0 && state.end === null) fail('the page was closed before everything was signed');
-  };
-  const live: LiveLog = {
-    ...log,
-    read: async function* (signal) {
-      pages += 1;
-      try {
-        yield* log.read(signal);
-      } finally {
-        void leave();
-      }
-    },
-  };
-
-  const chooseAccount = async (body: unknown): Promise<WalletState> => {
-    const { address } = readBody(body);
-    const [isOfFamily, name] =
-      facts.family === 'evm' ? [isEvmAddress, 'an EVM address'] : [isSolanaAddress, 'a Solana address'];
-    if (typeof address !== 'string' || !isOfFamily(address))
-      throw usageError(`account ${showUnseen(String(address)).slice(0, 80)}: must be ${name}`);
-    const chosen = facts.family === 'evm' ? checksumAddress(address.slice(2)) : address;
-    const wanted = facts.signer ?? state.account;
-    if (wanted !== null && normalizeAddress(plainAddress(wanted)) !== normalizeAddress(chosen)) {
-      const why = facts.signer === null ? 'this run signs with' : '--signer asks for';
-      note(`The page offered ${chosen}; ${why} ${wanted}.`);
-      throw usageError(`account ${chosen}: ${why} ${wanted}`, 'Choose that account in the wallet');
-    }
-    if (state.account === null) {
-      changeState({ account: chosen });
-      steps.emit('account', chosen);
-    }
-    return state;
-  };
-  const takeSignature = async (body: unknown): Promise<WalletState> => {
-    const { id, signature } = readBody(body);
-    const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
-    if (text === undefined || state.account === null)
-      throw usageError('this text is already signed, or the page is from an earlier run');
-    const { chain, message } = text;
-    const claim = { chain, message, signature: String(signature), signerAddress: state.account };
-    changeState({ asked: null });
-    try {
-      steps.emit('signature', await acceptSignature(claim));
-    } catch (thrown) {
-      failed.abort(thrown);
-      throw thrown;
-    }
-    return state;
-  };
-  const stopSigning = async (body: unknown): Promise<WalletState> => {
-    const { kind, text } = readBody(body);
-    const shown = showUnseen(String(text)).slice(0, 300);
-    if (kind === 'problem') note(`The page says: ${shown}`);
-    else if (kind === 'cancelled') fail('cancelled on the page');
-    else fail(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${shown}`);
-    return state;
-  };
-
-  const app: WebApp = {
+function makeApp(page: WalletPage): WebApp {
+  return {
     name: 'wallet',
     title: 'Sign with your wallet · sotra',
-    live,
-    load: async (): Promise<WalletFacts> => ({ ...facts, state }),
+    live: { ...page.log, read: (signal) => watchViewer(page, signal) },
+    load: async (): Promise<WalletFacts> => ({ ...page.facts, state: page.state }),
     routes: {
-      'POST account': (_, body) => chooseAccount(body),
-      'POST signature': (_, body) => takeSignature(body),
-      'POST trouble': (_, body) => stopSigning(body),
+      'POST account': async (_, body) => chooseAccount(page, readBody(body)),
+      'POST signature': (_, body) => takeSignature(page, readBody(body)),
+      'POST trouble': async (_, body) => stopSigning(page, readBody(body)),
     },
   };
-  return {
-    app,
-    /** The account that the user chose. Errors: as in `waitFor`. */
-    account: async () => state.account ?? waitFor('account', 'no account was chosen'),
-    /** The signature over one of the texts, verified. Errors: as in `waitFor`; those of `acceptSignature`. */
-    sign: async (message: string): Promise<string> => {
-      const index = facts.texts.findIndex((text) => text.message === message);
-      const given = waitFor('signature', `text ${index + 1} of ${facts.texts.length} was not signed`);
-      changeState({ asked: { index, id: randomBytes(16).toString('hex') } });
-      const signature = await given;
-      changeState({ outcomes: state.outcomes.with(index, 'signed') });
-      return signature;
-    },
-    show: (line: number, outcome: string) =>
-      changeState({
-        outcomes: state.outcomes.map((before, index) => (facts.texts[index]?.line === line ? outcome : before)),
-      }),
-    /** Tells the pages how it ended; resolves when they know. */
-    end: async (thrown: unknown): Promise<void> => {
-      const ok = thrown === undefined;
-      const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
-      changeState({ asked: null, end: { ok, text: ok ? doneTexts[facts.purpose] : `${readMessage(thrown)}.${hint}` } });
-      if (pages > 0) await once(steps, 'left', { signal: AbortSignal.timeout(leaveMs) }).catch(() => undefined);
-      closed.abort();
-    },
-  };
+}
+
+/** The fields that our page sends; each is checked where it is used. */
+function readBody(body: unknown): Body {
+  return isObject(body) ? body : {};
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+function changeState(page: WalletPage, part: Partial<WalletState>): void {
+  page.state = { ...page.state, ...part };
+  page.log.add('state', page.state);
+}
+
+function fail({ failed }: WalletPage, message: string): void {
+  failed.abort(new SotraError('signing-key', message, { hint: again }));
+}
+
+/** Errors: `signing-key` for what the user or the wallet refused, `wait-timeout`, `interrupted`. */
+async function waitFor(page: WalletPage, step: 'account' | 'signature', missing: string): Promise<string> {
+  const { steps, failed, waitMs } = page;
+  const { signal } = page.context.io;
+  try {
+    const ends = [AbortSignal.timeout(waitMs), failed.signal, signal];
+    const [value] = await once(steps, step, { signal: AbortSignal.any(ends) });
+    return value;
+  } catch {
+    if (failed.signal.aborted) throw failed.signal.reason;
+    if (signal.aborted) throw new SotraError('interrupted', `interrupted: ${missing}`);
+    const hint = `${again} --timeout <time> waits longer.`;
+    throw new SotraError('wait-timeout', `${missing} on the page within ${waitMs / 1000} s`, { hint });
+  }
+}
+
+/** The entries for a browser that shows the page; once the last one is gone, signing fails. */
+async function* watchViewer(page: WalletPage, signal: AbortSignal) {
+  page.viewers += 1;
+  try {
+    yield* page.log.read(signal);
+  } finally {
+    void leave(page);
+  }
+}
+
+async function leave(page: WalletPage): Promise<void> {
+  page.viewers -= 1;
+  if (page.viewers > 0) return;
+  page.steps.emit('left');
+  await page.context.io.sleep(awayMs, page.closed.signal).catch(() => undefined);
+  if (page.viewers === 0 && page.state.end === null) fail(page, 'the page was closed before everything was signed');
+}
+
+function chooseAccount(page: WalletPage, { address }: Body): WalletState {
+  const { facts, state } = page;
+  const [isOfFamily, name] =
+    facts.family === 'evm' ? [isEvmAddress, 'an EVM address'] : [isSolanaAddress, 'a Solana address'];
+  if (typeof address !== 'string' || !isOfFamily(address))
+    throw usageError(`account ${showUnseen(String(address)).slice(0, 80)}: must be ${name}`);
+  const chosen = facts.family === 'evm' ? checksumAddress(address.slice(2)) : address;
+  const wanted = facts.signer ?? state.account;
+  if (wanted !== null && normalizeAddress(plainAddress(wanted)) !== normalizeAddress(chosen)) {
+    const why = facts.signer === null ? 'this run signs with' : '--signer asks for';
+    page.context.note(`The page offered ${chosen}; ${why} ${wanted}.`);
+    throw usageError(`account ${chosen}: ${why} ${wanted}`, 'Choose that account in the wallet');
+  }
+  if (state.account !== null) return state;
+  changeState(page, { account: chosen });
+  page.steps.emit('account', chosen);
+  return page.state;
+}
+
+async function takeSignature(page: WalletPage, { id, signature }: Body): Promise<WalletState> {
+  const { asked, account } = page.state;
+  const text = asked?.id === id ? page.facts.texts[asked?.index ?? -1] : undefined;
+  if (text === undefined || account === null)
+    throw usageError('this text is already signed, or the page is from an earlier run');
+  const { chain, message } = text;
+  changeState(page, { asked: null });
+  try {
+    const claim = { chain, message, signature: String(signature), signerAddress: account };
+    page.steps.emit('signature', await acceptSignature(claim));
+  } catch (thrown) {
+    page.failed.abort(thrown);
+    throw thrown;
+  }
+  return page.state;
+}
+
+function stopSigning(page: WalletPage, { kind, text }: Body): WalletState {
+  const shown = showUnseen(String(text)).slice(0, 300);
+  if (kind === 'problem') page.context.note(`The page says: ${shown}`);
+  else if (kind === 'cancelled') fail(page, 'cancelled on the page');
+  else fail(page, kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${shown}`);
+  return page.state;
+}
+
+/** The signature over one of the texts, verified. Errors: as in `waitFor`; those of `acceptSignature`. */
+async function signText(page: WalletPage, message: string): Promise<string> {
+  const { texts } = page.facts;
+  const index = texts.findIndex((text) => text.message === message);
+  const given = waitFor(page, 'signature', `text ${index + 1} of ${texts.length} was not signed`);
+  changeState(page, { asked: { index, id: randomBytes(16).toString('hex') } });
+  const signature = await given;
+  changeState(page, { outcomes: page.state.outcomes.with(index, 'signed') });
+  return signature;
+}
+
+function showOutcome(page: WalletPage, line: number, outcome: string): void {
+  const index = page.facts.texts.findIndex((text) => text.line === line);
+  if (index !== -1) changeState(page, { outcomes: page.state.outcomes.with(index, outcome) });
+}
+
+/** Tells the browsers how it ended; resolves when they know. */
+async function endPage(page: WalletPage, thrown: unknown): Promise<void> {
+  const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
+  const text = thrown === undefined ? doneTexts[page.facts.purpose] : `${readMessage(thrown)}.${hint}`;
+  changeState(page, { asked: null, end: { ok: thrown === undefined, text } });
+  if (page.viewers > 0) await once(page.steps, 'left', { signal: AbortSignal.timeout(leaveMs) }).catch(() => undefined);
+  page.closed.abort();
 }
 
 const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
@@ -265,11 +292,6 @@ const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
   show: 'Signed. The command shows the request and sends nothing.',
   sign: 'Signed. The command has the signature.',
 };
-
-/** The fields that our page sends; each is checked where it is used. */
-function readBody(body: unknown): Readonly<Record<string, unknown>> {
-  return isObject(body) ? body : {};
-}
 
 /** A wallet's signature (`0x` and hex digits) as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */
 async function acceptSignature(claim: SignatureClaim): Promise<string> {

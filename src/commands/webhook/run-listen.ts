@@ -20,6 +20,7 @@ import {
 import { startListener } from '../../webhooks/listener.ts';
 import { openInbox } from './open-inbox.ts';
 import type { Page } from './page/activity-page.ts';
+import { addRefused, addStored, addTry } from './page/delivery-activity.ts';
 import type { ListenInput } from './params.ts';
 import { noteOpen, noteUnforwarded, parseTargets, warnOnceAMinute } from './run-forward.ts';
 import { explainRefusal, type NamedSecret, readNamedSecrets } from './verification.ts';
@@ -73,7 +74,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
     targets,
     context,
     onError: onDiskError,
-    onTry: (made, waitMs) => page?.addTry(made, waitMs),
+    onTry: (made, waitMs) => page && addTry(page.activity, made, waitMs),
   });
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, io.now);
@@ -89,13 +90,13 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
       now: io.now,
       onStored: (delivery) => {
         printer.print(delivery);
-        page?.addStored(delivery);
+        if (page !== undefined) addStored(page.activity, delivery);
       },
       onOther: note,
       onRefused: (refused) => {
         const { method, path, status } = refused;
         refusals.add(() => `refused ${method} ${path.slice(0, 100)}: ${status}, ${explainRefusal(refused, secrets)}`);
-        page?.addRefused(refused);
+        if (page !== undefined) addRefused(page.activity, refused);
       },
       onDiskError,
     });
@@ -118,8 +119,8 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
     const already = stored === 0 ? '' : ` Stored already: ${counted(stored, 'delivery')}.`;
     note(`Listening on ${url} for signed deliveries.${already} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page, input, context);
-    const breaks = [printer.broken, forwarder.broken, ...(page ? [page.broken] : [])];
-    await Promise.race([untilAborted(io.signal), ...breaks]);
+    const failures = [printer.broken, forwarder.broken, ...(page ? [page.activity.following] : [])];
+    await Promise.race([untilAborted(io.signal), ...failures]);
   } finally {
     await page?.close();
     await listener?.close();

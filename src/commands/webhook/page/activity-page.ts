@@ -11,11 +11,16 @@ import { sendDelivery } from '../../../sandbox/deliver/deliver.ts';
 import { makeWebhookEvent } from '../../../sandbox/deliver/events.ts';
 import { openOwnService } from '../../ui/service-routes.ts';
 import { readEventSource } from '../run-trigger.ts';
-import { type DeliveryActivity, type DeliveryActivityOptions, openDeliveryActivity } from './delivery-activity.ts';
+import {
+  closeDeliveryActivity,
+  type DeliveryActivity,
+  type DeliveryActivityOptions,
+  deliverySource,
+  openDeliveryActivity,
+} from './delivery-activity.ts';
 
-export interface Page extends ServedPage, Pick<DeliveryActivity, 'addStored' | 'addRefused' | 'addTry'> {
-  /** Rejects if the inbox can no longer be read. */
-  broken: Promise<never>;
+export interface Page extends ServedPage {
+  activity: DeliveryActivity;
 }
 
 interface PageOptions extends Omit<DeliveryActivityOptions, 'live'> {
@@ -31,9 +36,9 @@ export async function startPage({ listensOn, secretFile, ...options }: PageOptio
   const live = createLiveLog();
   const service = await context.config.service().catch(() => undefined);
   const own = service?.apiKey ? await openOwnService(service, context, live) : undefined;
-  const { source, broken, stop, ...adders } = openDeliveryActivity({ ...options, live });
+  const activity = openDeliveryActivity({ ...options, live });
   const hook = `${listensOn}/hook`;
-  const end = () => Promise.all([stop(), own?.close()]);
+  const end = () => Promise.all([closeDeliveryActivity(activity), own?.close()]);
   const facts = {
     title: 'listener',
     address: listensOn,
@@ -42,14 +47,9 @@ export async function startPage({ listensOn, secretFile, ...options }: PageOptio
   };
   try {
     const sendTest = () => sendTestEvent(hook, secrets[0]?.secret ?? '', context);
-    const sources = [source, ...(own ? [own.source] : [])];
+    const sources = [deliverySource(activity), ...(own ? [own.source] : [])];
     const served = await servePage(createActivityApp({ facts, sources, live, sendTest }, own?.routes), context.warn);
-    return {
-      ...served,
-      ...adders,
-      broken,
-      close: async () => void (await Promise.all([served.close(), end()])),
-    };
+    return { ...served, activity, close: async () => void (await Promise.all([served.close(), end()])) };
   } catch (error) {
     await end();
     throw error;

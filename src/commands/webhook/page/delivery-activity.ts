@@ -5,6 +5,7 @@ import { hideUrlSecrets } from '../../../client/secrets.ts';
 import { argumentWord, flagWords, shellLine } from '../../../client/shell.ts';
 import type { Context } from '../../../context.ts';
 import { readMessage, usageError } from '../../../errors.ts';
+import { untilAborted } from '../../../lib/io.ts';
 import type { Forward, Retry } from '../../../lib/outbox.ts';
 import { formatTime } from '../../../lib/output/format.ts';
 import {
@@ -51,128 +52,149 @@ const maxTried = 500;
 /** How much of a body is shown. */
 const shownBytes = 256 * 1024;
 
-/** The deliveries of an inbox: events, attempts at targets, and requests that were refused. `broken` rejects if the inbox cannot be read. */
-export function openDeliveryActivity(options: DeliveryActivityOptions) {
-  const { inbox, context, targets, live } = options;
-  const refused: (RefusedRequest & { number: number })[] = [];
-  let refusedCount = 0;
-  const tried: Tries = new Map();
-  let sentCount = 0;
-  const keepTry = (eventId: string, attempt: Attempt) => {
-    tried.set(eventId, [...(tried.get(eventId) ?? []), attempt]);
-    dropOldest(tried, maxTried);
-  };
+/** The deliveries of an inbox: events, attempts at targets, and requests that were refused. */
+export interface DeliveryActivity extends DeliveryActivityOptions {
+  refused: NumberedRequest[];
+  tried: Tries;
+  /** How many requests were refused, and deliveries sent again on the page, so far. */
+  counts: { refused: number; sent: number };
+  stop: AbortController;
+  /** Resolves when the inbox is no longer followed. Rejects if it cannot be read. */
+  following: Promise<void>;
+}
+
+type NumberedRequest = RefusedRequest & { number: number };
+
+/** Follows an inbox on a cluster, to which other listeners add too. */
+export function openDeliveryActivity(options: DeliveryActivityOptions): DeliveryActivity {
+  const { inbox, live } = options;
   const stop = new AbortController();
   const follow = async () => {
     for await (const event of inbox.follow({}, stop.signal)) live.add('row', makeRow(event));
   };
-  const following = inbox.isStream ? follow() : Promise.resolve();
-  const broken = following.then(() => new Promise<never>(() => undefined));
-  broken.catch(() => undefined);
+  const following = inbox.isStream ? follow() : untilAborted(stop.signal);
+  following.catch(() => undefined);
+  return { ...options, refused: [], tried: new Map(), counts: { refused: 0, sent: 0 }, stop, following };
+}
 
-  const find = async (id: string): Promise<StoredEvent> => {
-    for await (const event of inbox.events({ idStart: id })) if (event.eventId === id) return event;
-    throw usageError(`event ${id.slice(0, 80)}: is no longer stored`);
-  };
-  const list = async (limit: number, untilMs?: number): Promise<ActivityList> => {
-    const { rows: others } = listKept(refused.map(refusedRow), untilMs);
-    const rows = [...others];
-    const retries = await inbox.retries();
-    for await (const event of inbox.events({ untilMs })) {
-      if (rows.length >= limit + others.length) return { rows, hasMore: true };
-      rows.push(...listRows(event, retries, tried));
-      // Lets the listener answer.
-      if (rows.length % 100 < 2) await setImmediate();
+export async function closeDeliveryActivity({ stop, following, context }: DeliveryActivity): Promise<void> {
+  stop.abort();
+  await following.catch((error: unknown) => context.warn(readMessage(error)));
+}
+
+/** Adds a delivery of this listener; from a cluster those of all listeners come. */
+export function addStored({ inbox, live }: DeliveryActivity, delivery: StoredDelivery): void {
+  if (inbox.isStream) return;
+  const status = delivery.isWaiting ? 'waiting' : null;
+  for (const event of delivery.events) live.add('row', makeRow({ ...event, delivery, status, forwards: [] }));
+}
+
+export function addRefused({ refused, counts, live }: DeliveryActivity, request: RefusedRequest): void {
+  counts.refused += 1;
+  const kept = { ...request, number: counts.refused };
+  refused.push(kept);
+  if (refused.length > maxRefused) refused.shift();
+  live.add('row', refusedRow(kept));
+}
+
+/** Adds a try to forward a delivery; `waitMs`: until the next one. */
+export function addTry(activity: DeliveryActivity, made: ForwardTry, waitMs: number | undefined): void {
+  const { tried, live } = activity;
+  const { delivery, target, outcome, tries, ms, atMs } = made;
+  const more = { failed: !outcome.ok, waiting: waitMs !== undefined, durationMs: ms };
+  for (const event of delivery.events) {
+    const attempt = makeAttempt(event, { ...outcome, url: target.url, tries, atMs }, more);
+    const last = tried.get(event.eventId)?.findLast(({ key }) => key === attempt.key);
+    if (last?.row.waiting) {
+      last.row = { ...last.row, waiting: false };
+      live.add('row', last.row);
     }
-    return { rows, hasMore: false };
-  };
-  const look = async (ids: readonly string[]): Promise<ActivityRow[]> => {
-    const retries = await inbox.retries();
-    const wanted = [...new Set(ids.map((each) => readId(each).eventId))];
-    const events = await Promise.all(wanted.map((id) => find(id).catch(() => undefined)));
-    return events.flatMap((event) => (event === undefined ? [] : listRows(event, retries, tried)));
-  };
-  const show = async (id: string): Promise<ActivityDetail> => {
-    if (id.startsWith('refused-')) return showRefused(findRefused(id), options);
-    const event = await find(readId(id).eventId);
-    const attempts = listAttempts(event, await inbox.retries(), tried);
-    if (id.startsWith('event-')) return showEvent(event, attempts, options);
-    const attempt = attempts.find(({ row }) => row.id === id);
-    if (attempt === undefined) throw usageError(`${id.slice(0, 200)}: is no longer kept`);
-    return showAttempt(event, { attempt, attempts }, options);
-  };
-  const findRefused = (id: string) => {
-    const found = refused.find(({ number }) => id === `refused-${number}`);
-    if (found === undefined) throw usageError('this request is no longer kept', `The latest ${maxRefused} are.`);
-    return found;
-  };
-  const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
-    const { eventId, url } = readId(id);
-    const event = await find(eventId);
-    const known = [
-      ...targets.map((each) => each.url),
-      ...listAttempts(event, await inbox.retries(), tried).map((each) => each.url),
-    ];
-    const shown = edited.url ?? url ?? known[0];
-    if (shown === undefined) throw usageError('no target is known', 'Press Edit and type an address.');
-    // The secret in a known address is not on the page.
-    const to = known.find((each) => hideUrlSecrets(each) === shown) ?? shown;
-    if (!isHttpAddress(to))
-      throw usageError(`target ${to.slice(0, 200)}: must be an http or https address${suggestScheme(to)}`);
-    const { io } = context;
-    const startedMs = io.now();
-    const signal = AbortSignal.any([io.signal, stop.signal]);
-    const outcome = await forward(to, event.delivery, { answerMs: context.options.timeoutMs, signal });
-    const atMs = io.now();
-    sentCount += 1;
-    const made = { ...outcome, url: to, tries: `sent${sentCount}`, atMs };
-    const attempt = makeAttempt(event, made, { failed: !outcome.ok, durationMs: atMs - startedMs });
-    keepTry(eventId, attempt);
     live.add('row', attempt.row);
-    return sentOutcome(attempt.row);
-  };
-  const source: ActivitySource = { owns: (id) => /^(?:event|attempt|refused)-/.test(id), list, look, show, send };
+    if (!outcome.ok) keepTry(activity, event.eventId, attempt);
+  }
+}
+
+function keepTry({ tried }: DeliveryActivity, eventId: string, attempt: Attempt): void {
+  tried.set(eventId, [...(tried.get(eventId) ?? []), attempt]);
+  dropOldest(tried, maxTried);
+}
+
+export function deliverySource(activity: DeliveryActivity): ActivitySource {
   return {
-    source,
-    broken,
-    /** A delivery of this listener; from a cluster those of all listeners come. */
-    addStored: (delivery: StoredDelivery) => {
-      if (inbox.isStream) return;
-      const status = delivery.isWaiting ? 'waiting' : null;
-      for (const event of delivery.events) live.add('row', makeRow({ ...event, delivery, status, forwards: [] }));
-    },
-    addRefused: (request: RefusedRequest) => {
-      refusedCount += 1;
-      const kept = { ...request, number: refusedCount };
-      refused.push(kept);
-      if (refused.length > maxRefused) refused.shift();
-      live.add('row', refusedRow(kept));
-    },
-    addTry: ({ delivery, target, outcome, tries, ms, atMs }: ForwardTry, waitMs: number | undefined) => {
-      const made = { ...outcome, url: target.url, tries, atMs };
-      for (const event of delivery.events) {
-        const attempt = makeAttempt(event, made, {
-          failed: !outcome.ok,
-          waiting: waitMs !== undefined,
-          durationMs: ms,
-        });
-        const last = tried.get(event.eventId)?.findLast(({ key }) => key === attempt.key);
-        if (last?.row.waiting) {
-          last.row = { ...last.row, waiting: false };
-          live.add('row', last.row);
-        }
-        live.add('row', attempt.row);
-        if (!outcome.ok) keepTry(event.eventId, attempt);
-      }
-    },
-    stop: async () => {
-      stop.abort();
-      await following.catch((error: unknown) => context.warn(readMessage(error)));
-    },
+    owns: (id) => /^(?:event|attempt|refused)-/.test(id),
+    list: (limit, untilMs) => listActivity(activity, limit, untilMs),
+    look: (ids) => readAgain(activity, ids),
+    show: (id) => show(activity, id),
+    send: (id, edited) => send(activity, id, edited),
   };
 }
 
-export type DeliveryActivity = ReturnType<typeof openDeliveryActivity>;
+async function findEvent({ inbox }: DeliveryActivity, id: string): Promise<StoredEvent> {
+  for await (const event of inbox.events({ idStart: id })) if (event.eventId === id) return event;
+  throw usageError(`event ${id.slice(0, 80)}: is no longer stored`);
+}
+
+async function listActivity(activity: DeliveryActivity, limit: number, untilMs?: number): Promise<ActivityList> {
+  const { inbox, refused, tried } = activity;
+  const { rows: others } = listKept(refused.map(refusedRow), untilMs);
+  const rows = [...others];
+  const retries = await inbox.retries();
+  for await (const event of inbox.events({ untilMs })) {
+    if (rows.length >= limit + others.length) return { rows, hasMore: true };
+    rows.push(...listRows(event, retries, tried));
+    // Lets the listener answer.
+    if (rows.length % 100 < 2) await setImmediate();
+  }
+  return { rows, hasMore: false };
+}
+
+async function readAgain(activity: DeliveryActivity, ids: readonly string[]): Promise<ActivityRow[]> {
+  const { inbox, tried } = activity;
+  const retries = await inbox.retries();
+  const wanted = [...new Set(ids.map((each) => readId(each).eventId))];
+  const events = await Promise.all(wanted.map((id) => findEvent(activity, id).catch(() => undefined)));
+  return events.flatMap((event) => (event === undefined ? [] : listRows(event, retries, tried)));
+}
+
+async function show(activity: DeliveryActivity, id: string): Promise<ActivityDetail> {
+  const { inbox, refused, tried } = activity;
+  if (id.startsWith('refused-')) {
+    const found = refused.find(({ number }) => id === `refused-${number}`);
+    if (found === undefined) throw usageError('this request is no longer kept', `The latest ${maxRefused} are.`);
+    return showRefused(found, activity);
+  }
+  const event = await findEvent(activity, readId(id).eventId);
+  const attempts = listAttempts(event, await inbox.retries(), tried);
+  if (id.startsWith('event-')) return showEvent(event, attempts, activity);
+  const attempt = attempts.find(({ row }) => row.id === id);
+  if (attempt === undefined) throw usageError(`${id.slice(0, 200)}: is no longer kept`);
+  return showAttempt(event, { attempt, attempts }, activity);
+}
+
+async function send(activity: DeliveryActivity, id: string, edited: Edited): Promise<SendOutcome> {
+  const { inbox, targets, tried, counts, stop, live } = activity;
+  const { io, options } = activity.context;
+  const { eventId, url } = readId(id);
+  const event = await findEvent(activity, eventId);
+  const attempts = listAttempts(event, await inbox.retries(), tried);
+  const known = [...targets, ...attempts].map((each) => each.url);
+  const shown = edited.url ?? url ?? known[0];
+  if (shown === undefined) throw usageError('no target is known', 'Press Edit and type an address.');
+  // The secret in a known address is not on the page.
+  const to = known.find((each) => hideUrlSecrets(each) === shown) ?? shown;
+  if (!isHttpAddress(to))
+    throw usageError(`target ${to.slice(0, 200)}: must be an http or https address${suggestScheme(to)}`);
+  const startedMs = io.now();
+  const signal = AbortSignal.any([io.signal, stop.signal]);
+  const outcome = await forward(to, event.delivery, { answerMs: options.timeoutMs, signal });
+  const atMs = io.now();
+  counts.sent += 1;
+  const made = { ...outcome, url: to, tries: `sent${counts.sent}`, atMs };
+  const attempt = makeAttempt(event, made, { failed: !outcome.ok, durationMs: atMs - startedMs });
+  keepTry(activity, eventId, attempt);
+  live.add('row', attempt.row);
+  return sentOutcome(attempt.row);
+}
 
 interface Attempt {
   /** The event and its target. */
@@ -300,7 +322,7 @@ function showDelivery({ delivery, eventId }: StoredEvent, url: string | undefine
   };
 }
 
-function showRefused(kept: RefusedRequest & { number: number }, options: DeliveryActivityOptions): ActivityDetail {
+function showRefused(kept: NumberedRequest, options: DeliveryActivityOptions): ActivityDetail {
   return {
     row: refusedRow(kept),
     error: { message: `Answered ${kept.status}: ${explainRefusal(kept, options.secrets)}.`, hints: [] },
@@ -328,7 +350,7 @@ function showReceived(
   };
 }
 
-function refusedRow({ number, atMs, method, path, status, reason }: RefusedRequest & { number: number }): ActivityRow {
+function refusedRow({ number, atMs, method, path, status, reason }: NumberedRequest): ActivityRow {
   return {
     id: `refused-${number}`,
     kind: 'refused',
