@@ -6,19 +6,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { answering, openPort, run, stub, temporaryFolder, until } from '../support/harness.ts';
-import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
 import { size } from '../support/size.ts';
 
 const execute = promisify(execFile);
-
-test('--version and --help answer from the built program', async () => {
-  const version = start('--version');
-  expect([await version.ended, version.printed]).toEqual([0, { out: '1.0.0\n', err: '' }]);
-  const help = start('leaderboard list --help');
-  expect([await help.ended, help.printed.err]).toEqual([0, '']);
-  expect(help.printed.out.replaceAll(/\s+/g, ' ')).toContain('a whole number from 1 to 250');
-});
 
 test('an unbuilt clone says what to type, and exits 3', async () => {
   const clone = temporaryFolder();
@@ -47,22 +38,6 @@ test('files of the first commands are private to the user, whatever the umask', 
   const made = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /^(data|config)/.test(name));
   expect(made).toEqual(expect.arrayContaining(['config/config.json', 'data/own.db']));
   expect(made.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)).toEqual([]);
-});
-
-test('webhook events --wait prints the first event that fits, from a listener in another process', async () => {
-  const folder = temporaryFolder();
-  const { url } = await listen(folder);
-  const deliver = (id: string, type: string) => send(url, bodyOf(id, type), signed(bodyOf(id, type)));
-  await deliver('before', 'copyswap');
-  const waiting = start('webhook events --type copyswap --wait 60s --json', { SOTRA_DATA_DIR: folder });
-  for (let count = 0; waiting.child.exitCode === null; count += 1) {
-    await deliver(`other-${count}`, 'new-feed-item');
-    await deliver(`copy-${count}`, 'copyswap');
-  }
-  expect(await waiting.ended).toBe(0);
-  expect(JSON.parse(waiting.printed.out)).toMatchObject([
-    { eventType: 'copyswap', eventId: expect.stringMatching(/^copy-\d+$/) },
-  ]);
 });
 
 test('an inbox whose server says nothing: exit 9, and the process ends', async () => {

@@ -7,6 +7,7 @@ const nobody = '11111111-2222-4333-8444-555555555555';
 
 test.each<[field: string, method: string, path: string, body?: string]>([
   ['limit', 'GET', '/v2/leaderboard?limit=999'],
+  ['limit is given 2 times', 'GET', '/v2/leaderboard?limit=1&limit=2'],
   ['timeframe', 'GET', '/v2/leaderboard?timeframe=8d'],
   ['chain', 'GET', `/v1/tokens/narnia/${cat}/positions/open`],
   ['identifier', 'GET', '/v1/addresses/not-an-address/profile'],
@@ -17,6 +18,7 @@ test.each<[field: string, method: string, path: string, body?: string]>([
   ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"avatarUrl":"https://a.example/c.png"}'],
   ['avatarUrl', 'PUT', `/v1/profiles/${cat}/name`, '{"name":null,"avatarUrl":"https://a.example/c.png"}'],
   ['body', 'PUT', `/v1/profiles/${cat}/name`, '{"name":'],
+  ['body must be a JSON object', 'PUT', `/v1/profiles/${cat}/name`, '[]'],
   ['addressOrUid', 'PUT', '/v1/addresses/me/follow', `{"targets":["${cat}"]}`],
   ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{"targets":[]}'],
   ['targets', 'PUT', `/v1/addresses/${cat}/follow`, `{"targets":["ext:a","${cat}"]}`],

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { inBody, inPath, inQuery, type Param } from '../../../src/api/endpoint.ts';
 import {
   boolean,
   checkValue,
@@ -17,7 +16,6 @@ import {
   parseText,
   text,
 } from '../../../src/api/kind.ts';
-import { checkInput } from '../../../src/api/request.ts';
 
 const anyName = { findProblem: (typed: string) => (/^[a-z]+$/.test(typed) ? undefined : 'must be a name') };
 const open = openChoice(['base', 'tron'], anyName);
@@ -106,56 +104,4 @@ const checked: readonly [kind: Kind, value: unknown, problem: object | undefined
 
 test.each(checked)('for a parameter like %j, the problem of %j is %j', (kind, value, problem) => {
   expect(checkValue(kind, value)).toEqual(problem);
-});
-
-const params: Record<string, Param> = {
-  id: inPath(text({ minLength: 0 }), 'the thing'),
-  owner: inBody(text({ minLength: 0 }), 'whose it is'),
-  chains: inQuery(optional(listOf(choice(['base', 'solana']))), 'h'),
-  viewers: inQuery(optional(listOf(text(), { maxItems: 9, keepFirst: 2 })), 'h'),
-  names: inBody(optional(listOf(text({ minLength: 0 }), { maxItems: 3 })), 'h'),
-  counts: inBody(optional(listOf(integer())), 'h'),
-  limit: inQuery(optional(integer(1, 250)), 'h'),
-};
-const whole = { id: 'a', owner: 'b' };
-const check = (given: Record<string, unknown>, known = params) => checkInput({ id: 'thing.get', params: known }, given);
-
-test('a valid value is returned unchanged', () => {
-  const given = { ...whole, chains: ['base'], viewers: ['x', 'y'], names: [], counts: [1], limit: 7 };
-  expect(check(given)).toBe(given);
-  expect(check(whole)).toEqual({ id: 'a', owner: 'b' });
-  expect(check({}, {})).toEqual({});
-});
-
-const wrong: readonly [given: Record<string, unknown>, message: string][] = [
-  [{ ...whole, limit: 251 }, 'limit 251: must be a whole number from 1 to 250'],
-  [{ ...whole, limit: null }, 'limit null: must be a whole number from 1 to 250'],
-  [
-    { ...whole, id: '..' },
-    'id "..": must be one part of a path: not empty, not . or .., and without them between slashes',
-  ],
-  [{ ...whole, chains: ['base', 'mars'] }, 'chains "mars": must be one of base, solana'],
-  [{ ...whole, chains: 'base' }, 'chains "base": must be a list'],
-  [{ ...whole, viewers: ['x', 2] }, 'viewers 2: must be non-empty text'],
-  [{ ...whole, names: ['x', 2] }, 'names 2: must be text'],
-  [{ ...whole, counts: ['x'] }, 'counts "x": must be a whole number'],
-  [{ ...whole, owner: Symbol('s') }, 'owner undefined: must be text'],
-  [{ owner: 'b' }, 'id is required: the thing'],
-  [{ limit: 7 }, 'id and owner are required: the thing; whose it is'],
-  [
-    { ...whole, limt: 7 },
-    'thing.get has no input limt: did you mean limit? it takes id, owner, chains, viewers, names, counts, limit',
-  ],
-  [
-    { ...whole, toString: 'x' },
-    'thing.get has no input toString: it takes id, owner, chains, viewers, names, counts, limit',
-  ],
-];
-
-test.each(wrong)('%j is refused: %s', (given, message) => {
-  expect(() => check(given)).toThrow(expect.objectContaining({ code: 'usage', message }));
-});
-
-test('a parameter without possible values says so', () => {
-  expect(() => check({ limit: 1 }, {})).toThrow('thing.get has no input limit: it takes none');
 });
