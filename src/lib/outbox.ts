@@ -78,13 +78,17 @@ export interface OutboxOptions {
   leaseMs?: number | undefined;
 }
 
+/** An outbox at work. */
 export interface Outbox {
-  /** Looks for rows now: to be called after this process added some. Rows of other processes are seen within 100 ms. */
-  wake: () => void;
-  /** Resolves when no row is due, or at the signal; rows that wait for a later try may remain. */
-  settled: (signal?: AbortSignal) => Promise<void>;
-  /** Resolves within about a second: a post without an answer by then counts as not tried. */
-  stop: () => Promise<void>;
+  readonly options: OutboxOptions;
+  /** The posts of each queue, by target and name of the queue. */
+  readonly running: Map<string, Promise<void>>;
+  readonly stopping: AbortController;
+  /** Ends the posts that are not answered soon after the stop. */
+  readonly cutting: AbortController;
+  /** Ends the wait for the next look at the table. */
+  woken: AbortController;
+  looping: Promise<void>;
 }
 
 const pollMs = 100;
@@ -102,97 +106,115 @@ export function addToOutbox(db: Db, { item, queue }: Pick<OutboxRow, 'item' | 'q
 
 /** Posts the oldest due row of each target and queue, at least once and in order, until it is stopped. */
 export function startOutbox(options: OutboxOptions): Outbox {
-  const { db, now, sleep, onError = () => undefined, postsTo = () => true } = options;
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   setMaxListeners(0, stopping.signal, cutting.signal);
-  const running = new Map<string, Promise<void>>();
-  let wake = () => {};
+  const woken = new AbortController();
+  const outbox = { options, running: new Map(), stopping, cutting, woken, looping: Promise.resolve() };
+  outbox.looping = loop(outbox);
+  return outbox;
+}
 
-  /** Tries until it is committed: a delivered row that is not marked would be posted again. */
-  const commit = async <T>(change: () => T): Promise<T> => {
-    for (;;)
-      try {
-        return await options.commit(change);
-      } catch (error) {
-        onError(error);
-        if (stopping.signal.aborted) throw error;
-        await sleep(retryErrorMs, stopping.signal).catch(() => undefined);
-      }
-  };
-  const runQueue = async ({ target, queue }: Pick<OutboxRow, 'target' | 'queue'>): Promise<void> => {
-    const commits: Promise<unknown>[] = [];
-    let row = nextRow(db, target, queue, 0);
-    while (row !== undefined && row.dueMs <= now() && !stopping.signal.aborted) {
-      if (options.leaseMs !== undefined && !(await commit(claim(db, row, now(), options.leaseMs)))) break;
-      const posted = row;
-      const made = await tryOnce(row, () => options.post(posted, cutting.signal), { now, signal: cutting.signal });
-      if (made === undefined) {
-        if (options.leaseMs !== undefined) await commit(release(db, row));
-        break;
-      }
-      const waitMs = pauseAfter(made, options.policy);
-      options.onTry?.({ ...made, row }, waitMs);
-      const committed = commit(record(db, row, made, waitMs));
-      committed.catch(() => undefined);
-      commits.push(committed);
-      if (waitMs !== undefined) break;
-      if (commits.length > maxUncommitted) await commits.shift();
-      row = nextRow(db, target, queue, row.id);
+/** Looks for rows now: to be called after this process added some. Rows of other processes are seen within 100 ms. */
+export function wakeOutbox(outbox: Outbox): void {
+  outbox.woken.abort();
+}
+
+/** Resolves when no row is due, or at the signal; rows that wait for a later try may remain. */
+export async function settleOutbox(outbox: Outbox, signal: AbortSignal = outbox.stopping.signal): Promise<void> {
+  const { options, running } = outbox;
+  const isDue = () => queueHeads(options.db).some((row) => row.dueMs <= options.now() && isOwn(outbox, row));
+  while (!signal.aborted && (running.size > 0 || isDue())) await options.sleep(10, signal).catch(() => undefined);
+}
+
+/** Resolves within about a second: a post without an answer by then counts as not tried. */
+export async function stopOutbox(outbox: Outbox): Promise<void> {
+  const { options, stopping, cutting, looping } = outbox;
+  stopping.abort();
+  wakeOutbox(outbox);
+  const late = new AbortController();
+  await Promise.race([looping, options.sleep(graceMs, late.signal).catch(() => undefined)]);
+  late.abort();
+  cutting.abort();
+  await looping;
+}
+
+function isOwn({ options: { postsTo } }: Outbox, { target }: OutboxRow): boolean {
+  return postsTo === undefined || postsTo(target);
+}
+
+async function loop(outbox: Outbox): Promise<void> {
+  const { now, sleep, onError } = outbox.options;
+  while (!outbox.stopping.signal.aborted) {
+    let waitMs = pollMs;
+    outbox.woken = new AbortController();
+    try {
+      waitMs = Math.max(1, Math.min(pollMs, startQueues(outbox) - now()));
+    } catch (error) {
+      onError?.(error);
+      waitMs = retryErrorMs;
     }
-    await Promise.all(commits);
-  };
-  /** Starts the queues whose first row is due; returns when the next one is. */
-  const startQueues = (): number => {
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const head of queueHeads(db)) {
-      const key = `${head.target} ${head.queue}`;
-      if (running.has(key) || running.size >= maxQueues || !postsTo(head.target)) continue;
-      if (head.dueMs > now()) {
-        nextMs = Math.min(nextMs, head.dueMs);
-        continue;
-      }
-      const run = runQueue(head)
-        .catch(onError)
-        .finally(() => {
-          running.delete(key);
-          wake();
-        });
-      running.set(key, run);
+    await sleep(waitMs, outbox.woken.signal).catch(() => undefined);
+  }
+  await Promise.all(outbox.running.values());
+}
+
+/** Starts the queues whose first row is due; returns when the next one is. */
+function startQueues(outbox: Outbox): number {
+  const { options, running } = outbox;
+  let nextMs = Number.POSITIVE_INFINITY;
+  for (const head of queueHeads(options.db)) {
+    const key = `${head.target} ${head.queue}`;
+    if (running.has(key) || running.size >= maxQueues || !isOwn(outbox, head)) continue;
+    if (head.dueMs > options.now()) {
+      nextMs = Math.min(nextMs, head.dueMs);
+      continue;
     }
-    return nextMs;
-  };
-  const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      let waitMs = pollMs;
-      const woken = new AbortController();
-      wake = () => woken.abort();
-      try {
-        waitMs = Math.max(1, Math.min(pollMs, startQueues() - now()));
-      } catch (error) {
-        onError(error);
-        waitMs = retryErrorMs;
-      }
-      await sleep(waitMs, woken.signal).catch(() => undefined);
+    const run = runQueue(outbox, head)
+      .catch((error) => options.onError?.(error))
+      .finally(() => {
+        running.delete(key);
+        wakeOutbox(outbox);
+      });
+    running.set(key, run);
+  }
+  return nextMs;
+}
+
+async function runQueue(outbox: Outbox, { target, queue }: OutboxRow): Promise<void> {
+  const { options, stopping, cutting } = outbox;
+  const { db, now, leaseMs } = options;
+  const commits: Promise<unknown>[] = [];
+  let row = nextRow(db, target, queue, 0);
+  while (row !== undefined && row.dueMs <= now() && !stopping.signal.aborted) {
+    if (leaseMs !== undefined && !(await commitAtLast(outbox, claim(db, row, now(), leaseMs)))) break;
+    const posted = row;
+    const made = await tryOnce(row, () => options.post(posted, cutting.signal), { now, signal: cutting.signal });
+    if (made === undefined) {
+      if (leaseMs !== undefined) await commitAtLast(outbox, release(db, row));
+      break;
     }
-    await Promise.all(running.values());
-  };
-  const looping = loop();
-  return {
-    wake: () => wake(),
-    settled: async (signal = stopping.signal) => {
-      const isDue = () => queueHeads(db).some(({ target, dueMs }) => dueMs <= now() && postsTo(target));
-      while (!signal.aborted && (running.size > 0 || isDue())) await sleep(10, signal).catch(() => undefined);
-    },
-    stop: async () => {
-      stopping.abort();
-      wake();
-      const late = new AbortController();
-      await Promise.race([looping, sleep(graceMs, late.signal).catch(() => undefined)]);
-      late.abort();
-      cutting.abort();
-      await looping;
-    },
-  };
+    const waitMs = pauseAfter(made, options.policy);
+    options.onTry?.({ ...made, row }, waitMs);
+    const committed = commitAtLast(outbox, record(db, row, made, waitMs));
+    committed.catch(() => undefined);
+    commits.push(committed);
+    if (waitMs !== undefined) break;
+    if (commits.length > maxUncommitted) await commits.shift();
+    row = nextRow(db, target, queue, row.id);
+  }
+  await Promise.all(commits);
+}
+
+/** Tries until it is committed: a delivered row that is not marked would be posted again. */
+async function commitAtLast<T>({ options, stopping }: Outbox, change: () => T): Promise<T> {
+  for (;;)
+    try {
+      return await options.commit(change);
+    } catch (error) {
+      options.onError?.(error);
+      if (stopping.signal.aborted) throw error;
+      await options.sleep(retryErrorMs, stopping.signal).catch(() => undefined);
+    }
 }
 
 /** Posts once; `undefined` if it was cut off without an answer, which counts as not tried. A rejection can never be posted. */
@@ -279,28 +301,4 @@ function record(db: Db, row: OutboxRow, made: Try, waitMs: number | undefined): 
       `UPDATE outbox SET state = ?, due_ms = ?, since_ms = ?, at_ms = ?, status = ?, error = ?, ms = ?, tries = ?, refusals = ? WHERE id = ?`,
       values,
     );
-}
-
-/** How a delivery ended at a target: accepted, or set aside. */
-export interface Forward {
-  url: string;
-  outcome: 'forwarded' | 'failed';
-  /** HTTP status of the last answer; `null` if there was none. */
-  status: number | null;
-  /** How long the last answer took. */
-  ms: number;
-  tries: number;
-  error: string | null;
-  atMs: number;
-}
-
-/** A delivery that a target does not accept at the moment; later ones of its webhook wait behind it. */
-export interface Retry extends Pick<Forward, 'url' | 'status' | 'tries' | 'atMs'> {
-  error: string;
-  /** When it is sent again. */
-  nextMs: number;
-  webhook: string;
-  seq: number;
-  /** When the delivery came. */
-  arrivedMs: number;
 }

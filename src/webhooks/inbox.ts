@@ -2,7 +2,7 @@ import { normalizeAddress } from '../api/address.ts';
 import { dayMs, parseMoment } from '../api/duration.ts';
 import { type SotraError, usageError } from '../errors.ts';
 import { redactText } from '../lib/files/text-file.ts';
-import type { Forward, OutboxPolicy, Retry } from '../lib/outbox.ts';
+import type { OutboxPolicy } from '../lib/outbox.ts';
 import type { PostOutcome } from '../lib/post-delivery.ts';
 import { collectNames, type EventSummary } from './events.ts';
 
@@ -47,6 +47,30 @@ export interface Target {
   eventType?: string | undefined;
   /** Conditions of a route, as `readRoute` writes them. */
   where?: string | undefined;
+}
+
+/** How a delivery ended at a target: accepted, or set aside. */
+export interface Forward {
+  url: string;
+  outcome: 'forwarded' | 'failed';
+  /** HTTP status of the last answer; `null` if there was none. */
+  status: number | null;
+  /** How long the last answer took. */
+  ms: number;
+  tries: number;
+  error: string | null;
+  atMs: number;
+}
+
+/** A delivery that a target does not accept at the moment; later ones of its webhook wait behind it. */
+export interface Retry extends Pick<Forward, 'url' | 'status' | 'tries' | 'atMs'> {
+  error: string;
+  /** When it is sent again. */
+  nextMs: number;
+  webhook: string;
+  seq: number;
+  /** When the delivery came. */
+  arrivedMs: number;
 }
 
 /** A target that nobody has forwarded to for so long is forgotten, with the deliveries that wait for it. */

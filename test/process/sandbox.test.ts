@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
-import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
+import { startDeliverer, stopDeliverer } from '../../src/sandbox/deliver/deliver.ts';
 import { openPort, run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { allFaults, brokenService, kindOf } from '../support/hostile/faults.ts';
 import { serve, start } from '../support/processes.ts';
@@ -131,7 +131,7 @@ async function deliverAll(db: Db): Promise<string[]> {
   const warn = (text: string) => void said.push(text);
   const deliverer = startDeliverer({ db, now: () => nowMs, sleep, warn, answerMs: 5000 });
   await until(() => db.get("SELECT 1 FROM outbox WHERE state = 'waiting'") === undefined);
-  await deliverer.stop();
+  await stopDeliverer(deliverer);
   return said;
 }
 

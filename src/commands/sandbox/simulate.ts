@@ -3,13 +3,14 @@ import type { Context } from '../../context.ts';
 import { SotraError, stopExitCode } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/config.ts';
 import type { Io } from '../../lib/io.ts';
+import { settleOutbox } from '../../lib/outbox.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';
+import { countDeliveries, startDeliverer, stopDeliverer } from '../../sandbox/deliver/deliver.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../../sandbox/ledger/live-trades.ts';
 import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
 import { type Random, randomFrom } from '../../sandbox/seeded.ts';
@@ -79,9 +80,9 @@ export async function withDeliverer(db: Db, { io, warn, options }: Context, act:
   const deliverer = startDeliverer({ db, now: io.now, sleep: io.sleep, warn });
   try {
     await act();
-    await deliverer.settled(io.signal);
+    await settleOutbox(deliverer.outbox, io.signal);
   } finally {
-    await deliverer.stop();
+    await stopDeliverer(deliverer);
   }
 }
 

@@ -1,11 +1,10 @@
 import type { Validation, Webhook } from '../../api/answers.ts';
-import type { Forward, Retry } from '../../lib/outbox.ts';
 import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
 import { formatAge, formatTime } from '../../lib/output/format.ts';
 import type { View } from '../../lib/output/view.ts';
 import { destination, uid } from '../../upload/view.ts';
 import { describeEvent } from '../../webhooks/events.ts';
-import { type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
+import { type Forward, type Retry, type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
 import type { DeliveryVerdict } from '../../webhooks/verify.ts';
 
 export const list = listView<Webhook>(

@@ -4,7 +4,7 @@ import { signedHeader } from '../../api/webhook-signature.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import { readMessage } from '../../errors.ts';
-import { type Outbox, startOutbox } from '../../lib/outbox.ts';
+import { type Outbox, startOutbox, stopOutbox } from '../../lib/outbox.ts';
 import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../lib/post-delivery.ts';
 import { countRows, type Db } from '../db/store.ts';
 
@@ -21,8 +21,13 @@ interface DelivererOptions {
   answerMs?: number;
 }
 
+interface Deliverer {
+  outbox: Outbox;
+  agent: Agent;
+}
+
 /** Delivers the events that are stored, also by other processes: in order per webhook, at least once, in up to five tries. */
-export function startDeliverer({ db, now, sleep, warn = () => undefined, answerMs }: DelivererOptions): Outbox {
+export function startDeliverer({ db, now, sleep, warn = () => undefined, answerMs }: DelivererOptions): Deliverer {
   const agent = new Agent({ keepAlive: true });
   const { retries } = policies.deliver;
   let isReported = false;
@@ -49,13 +54,12 @@ export function startDeliverer({ db, now, sleep, warn = () => undefined, answerM
       isReported = true;
     },
   });
-  return {
-    ...outbox,
-    stop: async () => {
-      await outbox.stop();
-      agent.destroy();
-    },
-  };
+  return { outbox, agent };
+}
+
+export async function stopDeliverer({ outbox, agent }: Deliverer): Promise<void> {
+  await stopOutbox(outbox);
+  agent.destroy();
 }
 
 /** Errors: if its webhook was deleted. */

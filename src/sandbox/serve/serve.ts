@@ -6,7 +6,7 @@ import { foreignRefusal, isLocalRequest, readBody, send, startHttpServer } from 
 import type { Io } from '../../lib/io.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, storedNow, type Wire } from '../db/settings.ts';
 import { ensureWorld } from '../db/world.ts';
-import { startDeliverer } from '../deliver/deliver.ts';
+import { startDeliverer, stopDeliverer } from '../deliver/deliver.ts';
 import { refreshTotals } from '../ledger/figures.ts';
 import {
   answerError,
@@ -65,7 +65,7 @@ export async function serve({ db, port, wire, faults, io, warn, control, ...list
     close: async (): Promise<void> => {
       stop.abort();
       await server.close();
-      await Promise.all([deliverer.stop(), refreshing]);
+      await Promise.all([stopDeliverer(deliverer), refreshing]);
       db.close();
     },
   };

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Db, SqlValue } from '../../lib/files/database.ts';
-import type { Forward, Retry } from '../../lib/outbox.ts';
 import { addToOutbox } from '../../lib/outbox.ts';
 import { collectNames, type EventSummary, readAllEvents } from '../events.ts';
 import {
@@ -12,6 +11,8 @@ import {
   type DeliveryQuery,
   type EventQuery,
   type EventStatus,
+  type Forward,
+  type Retry,
   type StoredDelivery,
   type StoredEvent,
   stripSecret,

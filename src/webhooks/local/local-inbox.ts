@@ -2,11 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { hourMs } from '../../api/duration.ts';
-import type { Db } from '../../lib/files/database.ts';
-import { groupCommits, takeLock } from '../../lib/files/database.ts';
+import { type Db, groupCommits, takeLock } from '../../lib/files/database.ts';
 import { makeFolder } from '../../lib/files/durable-file.ts';
 import type { Io } from '../../lib/io.ts';
-import { startOutbox } from '../../lib/outbox.ts';
+import { startOutbox, stopOutbox, wakeOutbox } from '../../lib/outbox.ts';
 import { readAllEvents } from '../events.ts';
 import {
   type Delivery,
@@ -139,7 +138,8 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
         else onError(damaged(db.file, `delivery ${row.item} cannot be read, and is set aside`));
       },
     });
-    news.on('change', outbox.wake);
+    const wake = () => wakeOutbox(outbox);
+    news.on('change', wake);
     watch();
     const staying = new AbortController();
     const keepUsed = async () => {
@@ -153,8 +153,8 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       broken: new Promise(() => undefined),
       stop: async () => {
         staying.abort();
-        news.off('change', outbox.wake);
-        await outbox.stop();
+        news.off('change', wake);
+        await stopOutbox(outbox);
       },
     };
   };

@@ -3,9 +3,15 @@ import { setMaxListeners } from 'node:events';
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Io } from '../../lib/io.ts';
-import type { Forward } from '../../lib/outbox.ts';
 import { pauseAfter, type Tries, tryOnce } from '../../lib/outbox.ts';
-import { type Forwarding, type ForwardOptions, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
+import {
+  type Forward,
+  type Forwarding,
+  type ForwardOptions,
+  type StoredDelivery,
+  type Target,
+  targetMs,
+} from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { inboxError, isApiError, isOutage } from './connection.ts';
 import { ask, nanosPerMs, partitions, publishOnce, readMessage, type Stream, subjects } from './stream.ts';

@@ -1,13 +1,13 @@
 import { hourMs } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Io } from '../../lib/io.ts';
-import type { Forward } from '../../lib/outbox.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
 import {
   askedEvents,
   type Delivery,
   type DeliveryQuery,
   type EventQuery,
+  type Forward,
   type Inbox,
   mapErrors,
   type NatsAddress,

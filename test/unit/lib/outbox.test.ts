@@ -2,7 +2,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { groupCommits, openDatabase } from '../../../src/lib/files/database.ts';
-import { addToOutbox, type OutboxOptions, outboxTable, startOutbox } from '../../../src/lib/outbox.ts';
+import {
+  addToOutbox,
+  type OutboxOptions,
+  outboxTable,
+  settleOutbox,
+  startOutbox,
+  stopOutbox,
+} from '../../../src/lib/outbox.ts';
 import { temporaryFolder, until } from '../../support/harness.ts';
 
 const taken = { ok: true, status: 200, error: null, late: false, unsendable: false };
@@ -26,7 +33,7 @@ function openOutbox(rows: readonly string[]) {
   const start = (more: Pick<OutboxOptions, 'post'> & Partial<OutboxOptions>) => {
     const sleep = (ms: number, signal: AbortSignal) => delay(Math.min(ms, 50), undefined, { signal });
     const outbox = startOutbox({ db, commit: groupCommits(db), policy: () => 1, now: Date.now, sleep, ...more });
-    onTestFinished(outbox.stop);
+    onTestFinished(() => stopOutbox(outbox));
     return outbox;
   };
   const states = () => db.values<string>('SELECT state FROM outbox ORDER BY id');
@@ -50,7 +57,7 @@ test('rows of a queue are posted in order, those of another while one is not ans
   await until(() => posted.length === 4);
   expect(posted.toSorted()).toEqual([1, 3, 4, 5]);
   answerFirst();
-  await outbox.settled();
+  await settleOutbox(outbox);
   expect(posted.at(-1)).toBe(2);
   expect(states()).toEqual(Array(5).fill('delivered'));
 });
@@ -76,7 +83,7 @@ test('a row that cannot be posted at all is set aside at once', async () => {
   const { start, states } = openOutbox(['1 a 1', '1 a 2']);
   const outbox = start({ post: async ({ item }) => (item === 1 ? Promise.reject(new Error('gone')) : taken) });
   await until(() => states().join() === 'failed,delivered');
-  await outbox.stop();
+  await stopOutbox(outbox);
 });
 
 test('two that share an outbox by leases post each row once, and one takes over the rows that the other did not finish', async () => {
@@ -90,7 +97,7 @@ test('two that share an outbox by leases post each row once, and one takes over 
   const leaseMs = 10_000;
   const [one, other] = [start({ post, leaseMs }), start({ post, leaseMs })];
   await until(() => states().every((state) => state === 'delivered'));
-  await Promise.all([one.stop(), other.stop()]);
+  await Promise.all([stopOutbox(one), stopOutbox(other)]);
   expect(posted.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, item) => item));
 });
 
@@ -106,6 +113,6 @@ test('a row whose answer is cut off by a stop counts as not tried', async () => 
       }),
   });
   await until(() => isPosted);
-  await outbox.stop();
+  await stopOutbox(outbox);
   expect(db.get('SELECT state, tries, due_ms AS dueMs FROM outbox')).toEqual({ state: 'waiting', tries: 0, dueMs: 0 });
 });

@@ -6,7 +6,6 @@ import { argumentWord, flagWords, shellLine } from '../../../client/shell.ts';
 import type { Context } from '../../../context.ts';
 import { readMessage, usageError } from '../../../errors.ts';
 import { untilAborted } from '../../../lib/io.ts';
-import type { Forward, Retry } from '../../../lib/outbox.ts';
 import { formatTime } from '../../../lib/output/format.ts';
 import {
   type ActivityDetail,
@@ -23,8 +22,10 @@ import {
 import type { LiveLog } from '../../../pages/live-log.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
 import {
+  type Forward,
   type ForwardTry,
   type Inbox,
+  type Retry,
   type StoredDelivery,
   type StoredEvent,
   secretDigits,
