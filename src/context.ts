@@ -1,6 +1,6 @@
 import type { AnyEndpoint } from './api/endpoints.ts';
+import { createServiceClient, type ServiceClient } from './calls/service-client.ts';
 import type { GlobalOptions } from './commands/options.ts';
-import { createServiceClient, type ServiceClient } from './commands/service-client.ts';
 import { type Config, openConfig } from './lib/config/config.ts';
 import type { Service } from './lib/config/service.ts';
 import { type Io, lazy } from './lib/io.ts';

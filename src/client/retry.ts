@@ -1,6 +1,3 @@
-import type { Rate } from '../api/duration.ts';
-import type { Io } from '../lib/io.ts';
-
 /** Of a request that never reached the service. */
 const unsentKinds = ['refused', 'proxy', 'untrusted', 'plain'] as const;
 type UnsentKind = (typeof unsentKinds)[number];
@@ -76,20 +73,6 @@ export function computeRetryDelay(
   const wished = 'status' in failure ? readRetryAfter(failure.retryAfter, nowMs) : undefined;
   const delay = wished ?? computeBackoff(callPolicy, attempt, random);
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
-}
-
-/** Waits for the turn of each request that shares a rate, evenly spaced, and returns for how many milliseconds. Rejects with the signal. */
-export function createRate(
-  { count, perMs }: Pick<Rate, 'count' | 'perMs'>,
-  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
-): () => Promise<number> {
-  let nextMs = 0;
-  return async () => {
-    const waitMs = Math.max(0, nextMs - now());
-    nextMs = now() + waitMs + perMs / count;
-    if (waitMs > 0) await sleep(Math.ceil(waitMs), signal);
-    return waitMs;
-  };
 }
 
 function mayRepeat(method: string, failure: Failure): boolean {

@@ -106,7 +106,7 @@ test('auth status exits with 2 without a service, and with 4 without a key', asy
   expect(code).toBe(4);
   expect(JSON.parse(err).error).toMatchObject({
     code: 'key-missing',
-    hint: 'Store one: sotra auth login --context clicker. Or set SOTRA_API_KEY.',
+    hint: 'Set SOTRA_API_KEY, or store one with sotra auth login --context clicker.',
     details: { context: 'clicker', baseUrl: 'https://api.clicker.xyz', keySource: null, keySuffix: null, store: null },
   });
 });

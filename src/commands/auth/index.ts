@@ -1,9 +1,8 @@
 import { local } from '../../api/endpoint.ts';
 import { choice, optional } from '../../api/kind.ts';
-import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import type { KeyStore, Service } from '../../lib/config/service.ts';
+import { orUndefined, usageError } from '../../errors.ts';
+import { type KeyStore, missingKeyError } from '../../lib/config/service.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
@@ -82,19 +81,10 @@ async function showStatus(check: boolean, context: Context): Promise<Result> {
   if (preview) return { kind: 'request', request: await context.client.previewRequest(checkRequest) };
   const service = await context.config.service();
   const status = describeStatus(service);
-  if (service.apiKey === null) throw missingKey(service, status);
+  if (service.apiKey === null) throw missingKeyError(service, status);
   const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.config.settings()).path}.`] : [];
   if (!check) return { kind: 'answer', answer: status, notes };
   const accepted = await orUndefined(context.client.request(checkRequest), 'key-refused', 'forbidden');
   const valid = accepted !== undefined;
   return { kind: 'answer', answer: { ...status, valid }, notes, exitCode: valid ? 0 : 4 };
-}
-
-function missingKey({ baseUrl, context, keyProblem }: Service, details: AuthStatus): SotraError {
-  const why = keyProblem === undefined ? '' : `; ${keyProblem}`;
-  const login = context === undefined ? 'sotra auth login' : command`sotra auth login --context ${context}`;
-  return new SotraError('key-missing', `no API key for ${baseUrl}${why}`, {
-    hint: `Store one: ${login}. Or set SOTRA_API_KEY.`,
-    details,
-  });
 }

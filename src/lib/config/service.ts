@@ -180,7 +180,7 @@ function noService(name: string | undefined): SotraError {
 }
 
 /** The error of a call without a key, with the way to store one. */
-export function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Service): SotraError {
+export function missingKeyError({ baseUrl, context, isElsewhere, keyProblem }: Service, details?: unknown): SotraError {
   const { origin } = new URL(baseUrl);
   const why = keyProblem === undefined ? '' : `; ${keyProblem}`;
   const flags = isElsewhere
@@ -188,5 +188,6 @@ export function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Servic
     : command` --context ${context ?? '<name>'}`;
   return new SotraError('key-missing', `no API key for ${origin}${why}`, {
     hint: `Set SOTRA_API_KEY, or store one with sotra auth login${flags}.`,
+    details,
   });
 }

@@ -79,7 +79,7 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
   return { version: found?.version ?? 0, tables: parseJson(found?.tables ?? '[]') as string[] };
 }
 
-/** The tables of a database, and what is said of a file that holds others. */
+/** The tables of a database, and the errors for a file with other tables. */
 export interface Schema {
   /** SQLite's user_version; each change of the tables needs another. */
   version: number;

@@ -124,7 +124,7 @@ function isSame(one: string, other: string): boolean {
   return a !== undefined && b?.ino === a.ino && b.dev === a.dev;
 }
 
-const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
+const secretFileHint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
 
 interface SecretReader {
   io: Io;
@@ -152,11 +152,13 @@ async function readSecrets(file: string, { io }: SecretReader): Promise<string[]
     if (cause instanceof SotraError && cause.code !== 'local-file') throw cause;
     // Perhaps the secret itself was given instead of its file: only the words of the system are quoted.
     const message = `the secret file ${redactText(file)} cannot be read: ${readMessage((cause as Error).cause)}`;
-    throw new SotraError('local-file', message, { hint, cause });
+    throw new SotraError('local-file', message, { hint: secretFileHint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
   if (secrets.includes(hidden))
-    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} instead of a secret`, { hint });
+    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} instead of a secret`, {
+      hint: secretFileHint,
+    });
   if (secrets.length > 0) return secrets;
-  throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
+  throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint: secretFileHint });
 }

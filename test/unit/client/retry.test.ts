@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { computeRetryDelay, createRate, type Failure, isUnsent } from '../../../src/client/retry.ts';
+import { createRate } from '../../../src/calls/service-client.ts';
+import { computeRetryDelay, type Failure, isUnsent } from '../../../src/client/retry.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };

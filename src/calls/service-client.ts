@@ -1,6 +1,6 @@
+import type { Rate } from '../api/duration.ts';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
-import { type CallLog, logCall, logFailure, openCallLog } from '../calls/log.ts';
 import {
   buildRequest,
   type CallAnswer,
@@ -10,14 +10,14 @@ import {
   type RequestChange,
   sendRequest,
 } from '../client/client.ts';
-import { callPolicy, createRate } from '../client/retry.ts';
+import { callPolicy } from '../client/retry.ts';
 import { hideKeyInAnswers, secretHider } from '../client/secrets.ts';
 import { type HttpRequest, type Transport, usualLimits } from '../client/transport.ts';
 import { isExplained, SotraError } from '../errors.ts';
 import { type Config, sandboxFile } from '../lib/config/config.ts';
-import { describeKey, keyMissing, type Service, servedSandboxUrl } from '../lib/config/service.ts';
+import { describeKey, missingKeyError, type Service, servedSandboxUrl } from '../lib/config/service.ts';
 import { type Io, lazy } from '../lib/io.ts';
-import type { GlobalOptions } from './options.ts';
+import { type CallLog, logCall, logFailure, openCallLog } from './log.ts';
 
 type WaitEvent = Extract<CallEvent, { kind: 'wait' }>;
 
@@ -50,10 +50,24 @@ export interface ServiceClient {
   close: (failed?: SotraError) => Promise<boolean>;
 }
 
+/** The options of a command line on which its calls depend. */
+interface CallOptions {
+  timeoutMs: number;
+  maxTimeMs: number;
+  maxWaitMs: number;
+  retries: number | undefined;
+  rate: Rate | undefined;
+  strict: boolean;
+  preview: boolean;
+  curl: boolean;
+  quiet: boolean;
+  verbose: boolean;
+}
+
 interface ServiceClientOptions {
   argv: readonly string[];
   io: Io;
-  options: GlobalOptions;
+  options: CallOptions;
   config: Config;
   note: (text: string) => void;
   warn: (text: string) => void;
@@ -96,7 +110,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
     const isPasted = kind === 'sandbox' && options.curl;
     if (isPasted) await noteHowToPaste();
-    if (apiKey === null && !preview && !keyless) throw keyMissing(service);
+    if (apiKey === null && !preview && !keyless) throw missingKeyError(service);
     return {
       baseUrl: isPasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
@@ -162,6 +176,20 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     },
   };
   return client;
+}
+
+/** Waits for the turn of each request that shares a rate, evenly spaced, and returns for how many milliseconds. Rejects with the signal. */
+export function createRate(
+  { count, perMs }: Pick<Rate, 'count' | 'perMs'>,
+  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
+): () => Promise<number> {
+  let nextMs = 0;
+  return async () => {
+    const waitMs = Math.max(0, nextMs - now());
+    nextMs = now() + waitMs + perMs / count;
+    if (waitMs > 0) await sleep(Math.ceil(waitMs), signal);
+    return waitMs;
+  };
 }
 
 /** The network, or the sandbox inside this process. */
