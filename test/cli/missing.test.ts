@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest';
-import { answering, failure, run, runJson, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, newUser, run, runJson } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 
 const first = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
 const token = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
-const place = () => ({ SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() });
+const noName = 'a name or a row (#3) of the last board works';
 
 test('a row or a name of the last board works as its trader', async () => {
-  const env = place();
+  const { env } = newUser();
   expect(await run('--sandbox leaderboard rank #2', { env })).toEqual(failure(2, 'has no such row'));
-  expect(await run('--sandbox profile get cobalt.alpha.test', { env })).toEqual(
-    failure(2, 'a name or a row (#3) of the last board works'),
-  );
+  expect(await run('--sandbox profile get cobalt.alpha.test', { env })).toEqual(failure(2, noName));
   await run('--sandbox leaderboard list --limit 3', { env, tty: 120 });
   for (const who of ['#2', 'cobalt.alpha.test', 'Cobalt.Alpha.TEST']) {
     const { out, err } = await run(['--sandbox', 'profile', 'get', who, '--json'], { env });
@@ -24,7 +22,7 @@ test('a row or a name of the last board works as its trader', async () => {
 });
 
 test('what other answers named is not a name: a follower, a handle, a shortened address', async () => {
-  const env = place();
+  const { env } = newUser();
   const profile = { name: 'Ann', addresses: [first], metadata: { twitterHandle: 'ann_t' } };
   const { env: service } = await answering({ items: [profile], ...profile });
   const all = { ...env, ...service };
@@ -61,19 +59,13 @@ const writes =
   /^(?:alias set|comment (?:copy|post|sign)|follow |profile (?:delete|set)-name|sandbox trade|webhook (?:add|register|sync))/;
 
 test('a row works as a trader in commands that read; one that writes refuses it before it sends anything', async () => {
-  const env = { ...place(), SOTRA_CONTEXT: 'sandbox' };
+  const env = { ...newUser().env, SOTRA_CONTEXT: 'sandbox' };
   await run('leaderboard list --limit 3', { env, tty: 120 });
   for (const line of takers) {
     const { code, out, err } = await run(line, { env });
     if (writes.test(line)) {
-      expect([line, code, out, err]).toEqual([
-        line,
-        2,
-        '',
-        expect.stringMatching(
-          /#2: a command that changes or sends something takes no row of a board\nhint: Give an address,/,
-        ),
-      ]);
+      const error = '#2: a command that changes or sends something takes no row of a board\nhint: Give an address,';
+      expect([line, code, out, err]).toEqual([line, 2, '', expect.stringContaining(error)]);
       continue;
     }
     expect([line, err]).toEqual([line, expect.stringContaining(`#2 is ${second}.`)]);
@@ -93,7 +85,7 @@ async function show(env: Record<string, string>, traders: readonly (readonly [na
 const [one, two] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`];
 
 test('a name works as its trader; one that two traders have, or a trader and a key of yours, is refused with both', async () => {
-  const env = place();
+  const { env } = newUser();
   await run('key generate mine --password-file -', { env, stdin: 'a long password' });
   const { address } = (await runJson('key list', { env }))[0];
   expect((await run('--sandbox profile get mine --curl', { env })).out).toContain(address);
@@ -104,26 +96,21 @@ test('a name works as its trader; one that two traders have, or a trader and a k
     ['Twin\u200b', two],
   ]);
   const get = (name: string) => run(['profile', 'get', name, '--curl'], { env: { ...env, ...service } });
-  expect([(await get('Bob')).out, (await get('Bob')).err]).toEqual([
-    expect.stringContaining(one),
-    expect.stringContaining(`Bob is ${one}.`),
-  ]);
+  expect((await get('Bob')).err).toContain(`Bob is ${one}.`);
   for (const [name, both] of [
     ['mine', `mine: 2 have this name: ${address}, ${two}`],
     ['twin', `twin: 2 have this name: ${one}, ${two}`],
   ] as const) {
-    const { code, err } = await get(name);
-    expect([name, code, err]).toEqual([name, 2, expect.stringContaining(both)]);
-    expect(err).toContain('Give the address of the one you mean.');
+    const refused = await get(name);
+    expect(refused).toEqual(failure(2, both));
+    expect(refused.err).toContain('Give the address of the one you mean.');
   }
   // What one service calls somebody means nothing at another.
-  expect(await run('--sandbox profile get bob', { env })).toEqual(
-    failure(2, 'a name or a row (#3) of the last board works'),
-  );
+  expect(await run('--sandbox profile get bob', { env })).toEqual(failure(2, noName));
 });
 
 test('a command that writes accepts an alias or a stored key, but no name of the board', async () => {
-  const env = place();
+  const { env } = newUser();
   await run('key generate mine --password-file -', { env, stdin: 'a long password' });
   const { address } = (await runJson('key list', { env }))[0];
   await run(`alias set @whale ${two}`, { env });
@@ -132,7 +119,7 @@ test('a command that writes accepts an alias or a stored key, but no name of the
   expect((await add('mine')).out).toContain(address);
   for (const who of ['@whale', 'whale'])
     expect([who, (await add(who)).out]).toEqual([who, expect.stringContaining(two)]);
-  expect(await add('bob')).toEqual(failure(2, 'In commands that read, a name or a row (#3) of the last board works'));
+  expect(await add('bob')).toEqual(failure(2, `In commands that read, ${noName}`));
 });
 
 test('a symbol instead of the address of a token is refused before anything is sent', async () => {
@@ -143,24 +130,15 @@ test('a symbol instead of the address of a token is refused before anything is s
     `position find ${one} base DEGEN now`,
     'token positions solana DEGEN open',
   ]) {
-    const { code, err } = await run(line, { env: { ...place(), ...service } });
-    expect([line, code, err]).toEqual([
-      line,
-      2,
-      expect.stringMatching(
-        /<contract> degen: not the address of a token on (?:base|solana)\nhint: Give its contract/i,
-      ),
-    ]);
+    const { code, err } = await run(line, { env: service });
+    const error = /<contract> degen: not the address of a token on (?:base|solana)\nhint: Give its contract/i;
+    expect([line, code, err]).toEqual([line, 2, expect.stringMatching(error)]);
   }
   expect(requests).toEqual([]);
-  // Coins of Hyperliquid, and tokens of chains that the document does not name, are called by any text.
-  const env = { ...place(), ...service };
-  expect((await run('token positions hyperliquid ETH open --limit 1', { env })).code).toBe(0);
-  expect((await run('token positions sui 0x2::sui::SUI open', { env })).code).toBe(0);
 });
 
 test('no command takes a reference of ours for the name of a trader', async () => {
-  const env = place();
+  const { env } = newUser();
   const names = ['#2', '@whale', 'ext:7', '0x12', two, 'ABCD…wxyz', '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e'];
   const victim = `0x${'f'.repeat(40)}`;
   const service = await show(env, [['first', one], ['second', two], ...names.map((name) => [name, victim] as const)]);

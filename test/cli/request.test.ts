@@ -1,25 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, runJson, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, failure, run, runJson, stub, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
 
 test('any path is asked with the same key, and its JSON comes out as it came', async () => {
   const service = await answering('{"big":12345678901234567890,"one":1.0}');
-  const { code, out } = await run('request get /v1/whatever/it?x=1 -q a=b -q a=c,d -q e=f=g --query h=', {
-    env: service.env,
-  });
-  expect({ code, out }).toEqual({ code: 0, out: '{\n  "big": 12345678901234567890,\n  "one": 1.0\n}\n' });
+  const { out } = await run('request get /v1/whatever/it?x=1 -q a=b -q a=c,d -q e=f=g --query h=', service);
+  expect(out).toBe('{\n  "big": 12345678901234567890,\n  "one": 1.0\n}\n');
   expect(service.requests).toMatchObject([{ method: 'GET', url: '/v1/whatever/it?x=1&a=b&a=c%2Cd&e=f%3Dg&h=' }]);
   expect(service.requests[0]?.headers).toMatchObject({ authorization: 'Bearer stub-key', accept: 'application/json' });
 });
 
 test('a query with two pairs is sent as one parameter, with a warning that names it', async () => {
   const service = await answering({});
-  expect(await run('request GET /v1/x -q limit=1,a=2', { env: service.env })).toMatchObject({
-    code: 0,
-    err: 'warning: --query limit=1,a=2 is one parameter, limit, with the value 1,a=2. Several: -q a=1 -q b=2.\n',
-  });
+  const { err } = await run('request GET /v1/x -q limit=1,a=2', { env: service.env });
+  expect(err).toBe(
+    'warning: --query limit=1,a=2 is one parameter, limit, with the value 1,a=2. Several: -q a=1 -q b=2.\n',
+  );
   expect(service.requests).toMatchObject([{ url: '/v1/x?limit=1%2Ca%3D2' }]);
 });
 
@@ -49,10 +47,9 @@ test.each([
   ['request POST /v1/x -d {} --paginate', '--paginate cannot be used with POST', ''],
 ])('%s is refused before anything is sent', async (argv, message, hint) => {
   const service = await answering({});
-  const { code, out, err } = await run(argv, { env: service.env });
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain(message);
-  expect(err).toContain(hint);
+  const refused = await run(argv, { env: service.env });
+  expect(refused).toEqual(failure(2, message));
+  expect(refused.err).toContain(hint);
   expect(service.requests).toEqual([]);
 });
 
@@ -64,20 +61,13 @@ test('a full URL of the service itself is used unchanged', async () => {
 
 test('--paginate follows links both ways, and never to another origin', async () => {
   const service = await stub(({ url }, response) => {
-    const links: Record<string, string | null> = { '/v1/feed': '/v1/feed?olderThan=1', '/v1/feed?olderThan=1': null };
-    const older = links[url] === null ? null : `http://${service.url.slice(7)}${links[url]}`;
-    response.end(JSON.stringify({ items: [url], pagination: { olderItemsURL: older, newerItemsURL: null } }));
+    const older = url === '/v1/feed' ? `${service.url}/v1/feed?olderThan=1` : null;
+    const newer = url.endsWith('newerThan=0') ? '/v1/feed?newerThan=1' : null;
+    response.end(JSON.stringify({ items: [url], pagination: { olderItemsURL: older, newerItemsURL: newer } }));
   });
-  const { out } = await run('request GET /v1/feed --paginate', { env: service.env });
-  expect(JSON.parse(out)).toEqual(['/v1/feed', '/v1/feed?olderThan=1']);
-  const newer = await stub(({ url }, response) => {
-    const next = url.endsWith('=0') ? '/v1/feed?newerThan=1' : null;
-    response.end(
-      JSON.stringify({ items: [url], pagination: { olderItemsURL: '/v1/feed?olderThan=9', newerItemsURL: next } }),
-    );
-  });
-  const up = await run('request GET /v1/feed?newerThan=0 --paginate', { env: newer.env });
-  expect(JSON.parse(up.out)).toEqual(['/v1/feed?newerThan=0', '/v1/feed?newerThan=1']);
+  const walk = (path: string) => runJson(`request GET ${path} --paginate`, { env: service.env });
+  expect(await walk('/v1/feed')).toEqual(['/v1/feed', '/v1/feed?olderThan=1']);
+  expect(await walk('/v1/feed?newerThan=0')).toEqual(['/v1/feed?newerThan=0', '/v1/feed?newerThan=1']);
   const other = await answering({});
   const away = await answering({ items: [1], pagination: { olderItemsURL: `${other.url}/v1/feed` } });
   expect(await run('request GET /v1/feed --paginate', { env: away.env })).toMatchObject({ code: 9, out: '' });
@@ -86,7 +76,7 @@ test('--paginate follows links both ways, and never to another origin', async ()
 
 test('--paginate walks cursors, links and numbered pages of the real endpoints to the same items as --all', async () => {
   const { envA: env } = await serveSandbox();
-  const list = async (argv: string) => runJson(`${argv}`, { env });
+  const list = (argv: string) => runJson(argv, { env });
   const [address] = (await list('leaderboard list --limit 1')).traders[0].profile.addresses;
   for (const [path, limit, argv] of [
     [`/v1/addresses/${address}/followers?`, 2, `profile followers ${address}`],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, run, runJson, temporaryFolder } from '../../support/harness.ts';
+import { answering, newUser, run, runJson } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
 interface Trader {
@@ -8,17 +8,15 @@ interface Trader {
 }
 
 test('a total is the sum of its chains to the last digit, and the rank of a trader is his place with the same PnL', async () => {
-  const board = await run(['--sandbox', 'leaderboard', 'list', '--limit', '250', '--json']);
-  const { traders }: { traders: Trader[] } = JSON.parse(board.out);
+  const { traders }: { traders: Trader[] } = await runJson('--sandbox leaderboard list --limit 250');
   const chains = traders.map(({ pnl }) => Object.keys(pnl.perChain));
   expect(chains.filter(({ length }) => length > 1).length).toBeGreaterThan(10);
   expect(chains).toEqual(chains.map((each) => [...each].sort()));
   for (const { pnl } of traders) expect(Object.values(pnl.perChain).reduce((sum, usd) => sum + usd, 0)).toBe(pnl.total);
   for (const [place, { profile, pnl }] of traders.entries()) {
     if (place % 8 > 0) continue;
-    const address = profile.addresses[0] ?? '';
-    const rank = await run(['--sandbox', 'leaderboard', 'rank', address, '--json']);
-    expect(JSON.parse(rank.out)).toEqual({ ranking: place + 1, pnl });
+    const rank = await runJson(`--sandbox leaderboard rank ${profile.addresses[0]}`);
+    expect(rank).toEqual({ ranking: place + 1, pnl });
   }
 });
 
@@ -41,15 +39,13 @@ test.each([
   ['--timeframe 7d', 'ROI 7d', '+7.0%', '25%', '7'],
 ])('every column of a board is of the window that was asked for: %s', async (flags, head, roi, wins, trades) => {
   const { env } = await answering({ traders: [{ profile, pnl: { total: 5, perChain: {} }, hasComments: false }] });
-  const { out, code } = await run(`leaderboard list ${flags}`, { env, tty: 200 });
+  const { out } = await run(`leaderboard list ${flags}`, { env, tty: 200 });
   const [heads = '', , row = ''] = out.split('\n');
-  expect([code, heads.includes(head), row.split(/ {2,}/)]).toEqual([
-    0,
-    true,
+  expect([heads, row.split(/ {2,}/)]).toEqual([
+    expect.stringContaining(head),
     expect.arrayContaining([roi, wins, trades]),
   ]);
-  const other = head === 'ROI 7d' ? '30d' : '7d';
-  expect(heads).not.toContain(other);
+  expect(heads).not.toContain(head === 'ROI 7d' ? '30d' : '7d');
   const csv = await run(`leaderboard list ${flags} --columns winRate7d,winRate30d --format csv`, { env });
   expect(csv.out).toBe('winRate7d,winRate30d\n0.25,0.75\n');
 });
@@ -75,22 +71,13 @@ test('with one chain the PnL is shown once, and a name is whole even if the addr
   );
 });
 
-const images = { raw: null, xs: null, sm: null };
-const trader = (name: string, total: number) => ({
-  profile: { id: `id-${name}`, name, images, addresses: [], metadata: {} },
-  pnl: { total, perChain: { base: total } },
-  hasComments: false,
-});
-
 test('the ranks and names of a board that is too long for the log are known', async () => {
   const wallet = (n: number) => `0x${String(n).padStart(40, '0')}`;
-  const about = { ...trader('x', 0).profile, metadata: { bio: 'b'.repeat(2000) } };
   const traders = Array.from({ length: 250 }, (_, n) => ({
-    ...trader(`trader-${n + 1}`, 1000 - n),
-    profile: { ...about, id: `id-${n + 1}`, name: `trader-${n + 1}`, addresses: [wallet(n + 1)] },
+    profile: { name: `trader-${n + 1}`, addresses: [wallet(n + 1)], metadata: { bio: 'b'.repeat(2000) } },
+    pnl: { total: 1000 - n, perChain: {} },
   }));
-  const service = await answering({ traders });
-  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  const env = { ...(await answering({ traders })).env, ...newUser().env };
   await run('leaderboard list --limit 250', { env });
   const kept = await runJson('history show 1', { env });
   expect(kept.response.cut.bytes).toBeGreaterThan(500_000);
@@ -107,8 +94,7 @@ test('a chart of more than nine traders has their names below each other', async
 });
 
 test('a board cut by --limit says how many are shown and the largest limit; a whole board says nothing', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const errOf = async (argv: string) => (await run(`--sandbox leaderboard ${argv}`, { env })).err;
+  const errOf = async (argv: string) => (await run(`--sandbox leaderboard ${argv}`)).err;
   expect(await errOf('list --limit 5')).toBe('Showing 5; more with --limit (max 250)\n');
   expect(await errOf('copytraded --limit 2')).toContain('Showing 2; more with --limit (max 250)\n');
   expect(await errOf('list')).toBe('');
@@ -116,16 +102,12 @@ test('a board cut by --limit says how many are shown and the largest limit; a wh
 });
 
 test('a table that is too wide for the terminal says how many columns it hides', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const errOf = async (argv: string, tty: number) => (await run(`--sandbox ${argv}`, { env, tty })).err;
+  const errOf = async (argv: string, tty: number) => (await run(`--sandbox ${argv}`, { tty })).err;
   expect(await errOf('leaderboard list', 80)).toBe('5 columns hidden, see --columns\n');
   expect(await errOf('leaderboard list', 200)).toBe('');
   expect(await errOf('leaderboard list --columns name,address,solanaUsd', 80)).toBe('');
   expect(await errOf('leaderboard list --quiet', 80)).toBe('');
   expect(await errOf('position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', 80)).toBe('3 columns hidden, see --json\n');
-  expect(await errOf('profile positions 0xcc950dee665699720371331c167644428c5bde06 open --max 1', 80)).toBe(
-    'There is more: stopped after 1 items (--max).\n5 columns hidden, see --columns\n',
-  );
 });
 
 const authors = ['0x00000000000000000000000000000000000000a1', '0x00000000000000000000000000000000000000a2'] as const;
@@ -151,45 +133,25 @@ async function copied(nowMs: number) {
     [1, copiers[1], 9000, 31],
   ] as const;
   for (const [place, [comment, wallet, usd, daysAgo]] of copies.entries())
-    db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
-      `copy${place}`,
-      `comment${comment}`,
-      'a',
-      wallet,
-      usd,
-      nowMs - daysAgo * day,
+    db.run(`INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, 'a', ?, ?, ?)`, [
+      ...[`copy${place}`, `comment${comment}`, wallet, usd, nowMs - daysAgo * day],
     ]);
   return service;
 }
 
 test('traders are ranked by what was copied from them in 30 days, with copies, copiers and volume', async () => {
-  const nowMs = Date.UTC(2026, 6, 1);
-  const service = await copied(nowMs);
-  const { out, code, err } = await run('leaderboard copytraded --json --strict', { env: service.envA });
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  const answer = JSON.parse(out);
+  const service = await copied(Date.UTC(2026, 6, 1));
+  const answer = await runJson('leaderboard copytraded --strict', { env: service.envA });
   expect(answer).toMatchObject({ periodStartUnix: 1780272000, periodEndUnix: 1782864000, ranking: null });
-  expect(
-    answer.traders.map((one: { profile: { addresses: string[] }; copytrades: unknown }) => [
-      one.profile.addresses[0],
-      one.copytrades,
-    ]),
-  ).toEqual([
-    [authors[1], { count: 1, distinctActors: 1, volumeUSD: 400 }],
-    [authors[0], { count: 3, distinctActors: 2, volumeUSD: 175.5 }],
+  expect(answer.traders).toMatchObject([
+    { profile: { addresses: [authors[1]] }, copytrades: { count: 1, distinctActors: 1, volumeUSD: 400 } },
+    { profile: { addresses: [authors[0]] }, copytrades: { count: 3, distinctActors: 2, volumeUSD: 175.5 } },
   ]);
-  expect(answer.traders[0]).toMatchObject({
-    pnl: { total: 0, perChain: {} },
-    hasComments: false,
-    profile: { status: 'unnamed' },
-  });
-  expect(answer.traders[0]).not.toHaveProperty('isFollowedByUser');
 });
 
 test('--address gives a place, --chains counts copies there alone, --limit cuts, --viewer-addresses fills followed', async () => {
   const service = await copied(Date.UTC(2026, 6, 1));
-  const asked = async (flags: string) =>
-    JSON.parse((await run(`leaderboard copytraded --json ${flags}`, { env: service.envA })).out);
+  const asked = (flags: string) => runJson(`leaderboard copytraded ${flags}`, { env: service.envA });
   expect((await asked(`--address ${authors[0]}`)).ranking).toBe(2);
   expect((await asked(`--address ${authors[0]} --chains base`)).ranking).toBe(1);
   expect((await asked(`--address ${authors[0]} --chains solana,ethereum`)).ranking).toBe(null);
@@ -200,13 +162,8 @@ test('--address gives a place, --chains counts copies there alone, --limit cuts,
 });
 
 test('people see the board, its period and the place asked for', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const nobody = '0x00000000000000000000000000000000000000ff';
-  const { code, out, err } = await run(`--sandbox leaderboard copytraded --limit 2 --address ${nobody}`, {
-    env,
-    tty: 80,
-  });
-  expect(code).toBe(0);
+  const { out, err } = await run(`--sandbox leaderboard copytraded --limit 2 --address ${nobody}`, { tty: 80 });
   expect(out.split('\n')[0]).toMatch(/^# +Trader +Copied +Copies +Copiers +PnL +ROI 30d$/);
   expect(out.trim().split('\n')).toHaveLength(4);
   expect(err).toMatch(/Copies from \d{4}-\d\d-\d\d .*Z to \d{4}-\d\d-\d\d .*Z\./);
@@ -215,7 +172,7 @@ test('people see the board, its period and the place asked for', async () => {
 
 test('the old sections warn once and name the command that replaces them', async () => {
   const service = await answering({ sections: [] });
-  const { code, err } = await run('leaderboard sections --sections chain-solana', { env: service.env });
-  expect([code, err.match(/is deprecated/g)?.length]).toEqual([0, 1]);
+  const { err } = await run('leaderboard sections --sections chain-solana', { env: service.env });
+  expect(err.match(/is deprecated/g)).toHaveLength(1);
   expect(err).toContain('use leaderboard list, with --chains <x> for section chain-<x>');
 });

@@ -1,12 +1,14 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { bodyOf, listen, send, signed } from '../../support/listening.ts';
 import { connect, readAnswer, textOf } from '../../support/mcp-client.ts';
+import { writeKeys } from '../../support/traders.ts';
+
+const [wallet, trader] = ['0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', '0x143cf5cccbc8447504a99413dec7ea93ec228432'];
+const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
 
 const swap = {
   chain: 'base',
@@ -16,16 +18,20 @@ const swap = {
 const text = (comment: string) =>
   `Sandbox Swap Comment:\nChain: base\nToken Address: ${swap.tokenAddress.toLowerCase()}\nTxn Hash: ${swap.transactionHash}\nComment: ${comment}`;
 
-/** A server with a stored key, and a user who answers. */
-async function withKey(answer: 'accept' | 'decline' | 'nobody', client: ClientOptions = {}) {
+/** A user with a stored key, and the flags that name it. */
+async function userWithKey() {
   const folder = temporaryFolder();
   const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  writeFileSync(join(folder, 'password'), 'correct horse', { mode: 0o600 });
-  writeFileSync(join(folder, 'key'), `0x${'0'.repeat(63)}1`, { mode: 0o600 });
-  const password = `${folder}/password`;
-  await run(`key import trader --key-file ${folder}/key --new-password-file ${password}`, { env });
+  const { evm, password } = writeKeys(folder);
+  await run(`key import trader --key-file ${evm} --new-password-file ${password}`, { env });
+  return { folder, env, byKey: `--allow-signing --key trader --password-file ${password}` };
+}
+
+/** A server with a stored key, and a user who answers. */
+async function withKey(answer: 'accept' | 'decline' | 'nobody', client: ClientOptions = {}) {
+  const { env, byKey } = await userWithKey();
   const shown: string[] = [];
-  const connected = await connect(`--sandbox mcp --allow-signing --key trader --password-file ${password}`, {
+  const connected = await connect(`--sandbox mcp ${byKey}`, {
     env,
     client: { ...client, ...(answer === 'nobody' ? {} : { capabilities: { elicitation: { form: {} } } }) },
     prepare: (made) => {
@@ -48,11 +54,9 @@ test.each(['legacy', 'auto'] as const)(
     expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? '2026-07-28' : '2025-11-25');
     const [signed] = readAnswer(await call('comment_sign', 'gm')).rows;
     expect(shown).toEqual([`Sign this text, with the key trader?\n\n${text('gm')}`]);
-    const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
-    const { code } = await run(
-      `--sandbox comment verify --chain base --tx ${swap.transactionHash} --token ${swap.tokenAddress} --text gm --signature ${signed?.['signature']} --signer ${signer}`,
-    );
-    expect(code).toBe(0);
+    const claim = `--chain base --tx ${swap.transactionHash} --token ${swap.tokenAddress} --text gm --signer ${signer}`;
+    const verified = await run(`--sandbox comment verify ${claim} --signature ${signed?.['signature']}`);
+    expect(verified.code).toBe(0);
   },
 );
 
@@ -64,9 +68,8 @@ test('what cannot be seen in a text is shown to the user as its code', async () 
 
 test('nothing is signed when the user says no, or cannot be asked', async () => {
   const no = await withKey('decline');
-  expect(textOf(await no.call('comment_post', 'gm'))).toContain(
-    'the user did not agree to the text: nothing was signed',
-  );
+  const refused = textOf(await no.call('comment_post', 'gm'));
+  expect(refused).toContain('the user did not agree to the text: nothing was signed');
   expect(no.shown).toEqual([`Sign this text and post it to the sandbox, with the key trader?\n\n${text('gm')}`]);
   const nobody = await withKey('nobody');
   expect(textOf(await nobody.call('comment_sign', 'gm'))).toContain('did not declare the required capability');
@@ -82,51 +85,31 @@ test('an answer that nobody was asked for signs nothing', async () => {
 });
 
 test('signing needs a key that is named, and a wrong comment is refused before anybody is asked', async () => {
-  expect(await run('mcp --allow-signing --key nobody')).toMatchObject({ err: expect.stringContaining('nobody') });
+  expect((await run('mcp --allow-signing --key nobody')).err).toContain('nobody');
   expect((await run('mcp --tools comment_sign')).err).toContain('Add --allow-signing --key <name>.');
   const { client, shown } = await withKey('accept');
-  const wrong = await client.callTool({
-    name: 'comment_sign',
-    arguments: { ...swap, chain: 'Mars', commentText: 'gm' },
-  });
-  expect(textOf(wrong)).toContain('error: chain Mars: must be one of');
-  const short = await client.callTool({
-    name: 'comment_sign',
-    arguments: { ...swap, transactionHash: '0x12', commentText: 'gm' },
-  });
-  expect(textOf(short)).toContain('error: transactionHash 0x12: it has 2 hex digits');
+  const sign = async (more: object) =>
+    textOf(await client.callTool({ name: 'comment_sign', arguments: { ...swap, commentText: 'gm', ...more } }));
+  expect(await sign({ chain: 'Mars' })).toContain('error: chain Mars: must be one of');
+  expect(await sign({ transactionHash: '0x12' })).toContain('error: transactionHash 0x12: it has 2 hex digits');
   expect(shown).toEqual([]);
 });
 
-const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
-const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
-const token = '0x940181a94a35a4569e4529a3cdfb74e38fd98631';
-const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
-const bought = {
-  chain: 'base',
-  transactionHash: `0x${'ab'.repeat(32)}`,
-  tokenAddress: token,
-};
+const token = swap.tokenAddress.toLowerCase();
+const bought = { chain: 'base', transactionHash: `0x${'ab'.repeat(32)}`, tokenAddress: token };
 
 test('every tool works in the sandbox with input that fits its schema', async () => {
-  const folder = temporaryFolder();
-  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  writeFileSync(join(folder, 'password'), 'correct horse', { mode: 0o600 });
-  writeFileSync(join(folder, 'key'), `0x${'0'.repeat(63)}1`, { mode: 0o600 });
-  writeFileSync(join(folder, 'secret'), secret, { mode: 0o600 });
-  await run(`key import trader --key-file ${folder}/key --new-password-file ${folder}/password`, { env });
+  const { folder, env, byKey } = await userWithKey();
   const trade = `--chain base --trader ${signer} --token ${token} --side buy --amount 5 --usd 20`;
-  expect(await run(`--sandbox sandbox trade ${trade} --tx ${bought.transactionHash}`, { env })).toMatchObject({
-    code: 0,
-  });
+  await run(`sandbox trade ${trade} --tx ${bought.transactionHash}`, { env });
   const listener = await listen(folder);
   await send(listener.url, bodyOf('e1'), signed(bodyOf('e1')));
   await listener.stop();
-  const argv = `--sandbox mcp --allow-writes --allow-signing --key trader --password-file ${folder}/password --secret-file ${folder}/secret`;
-  const asking = { capabilities: { elicitation: {} } };
   const prepare = (made: Client) =>
     made.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { confirm: true } }));
-  const { client } = await connect(argv, { env, client: asking, prepare });
+  const { client } = await connect(`--sandbox mcp --allow-writes ${byKey} --secret-file ${folder}/secret`, {
+    ...{ env, prepare, client: { capabilities: { elicitation: {} } } },
+  });
   const { tools } = await client.listTools();
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
   ajvFormats.default(ajv);

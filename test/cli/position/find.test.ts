@@ -11,9 +11,9 @@ const account = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 
 const sentTime = async (chain: string, typed: string) => {
   const service = await answering({});
-  const argv = ['position', 'find', alice, chain, chain === 'solana' ? mint : gm, typed, '--json'];
-  const { err, code } = await run(argv, { env: service.env, now });
-  return service.requests[0]?.url.split('/').at(-1) ?? { err, code };
+  const argv = ['position', 'find', alice, chain, chain === 'solana' ? mint : gm, typed];
+  const outcome = await run(argv, { env: service.env, now });
+  return service.requests[0]?.url.split('/').at(-1) ?? outcome;
 };
 
 test.each([
@@ -33,26 +33,15 @@ test.each([
   expect(await sentTime(chain, typed)).toBe(sent);
 });
 
-test.each([
-  'yesterday',
-  '2026-13-40',
-  '2026-02-30',
-  '2026-11-20T25:00:00Z',
-  '20261127',
-  '0',
-  '1',
-  '1795174',
-  '1795174200123456',
-  '12:30',
-  '99999999999999999999',
-])('a time that cannot be one (%s) is refused before any request, with examples', async (typed) => {
-  const { err, code } = (await sentTime('base', typed)) as { err: string; code: number };
-  expect(code).toBe(2);
-  expect(JSON.parse(err).error).toMatchObject({
-    message: `<timestamp> ${typed}: not a time`,
-    hint: 'Write 2026-11-20T23:46:00Z, Unix seconds (10 digits), Unix milliseconds (13 digits), or now.',
-  });
-});
+const noTimes = 'yesterday 2026-13-40 2026-02-30 2026-11-20T25:00:00Z 20261127 0 1795174 1795174200123456 12:30';
+
+test.each(noTimes.split(' '))(
+  'a time that cannot be one (%s) is refused before any request, with examples',
+  async (typed) => {
+    const hint = 'Write 2026-11-20T23:46:00Z, Unix seconds (10 digits), Unix milliseconds (13 digits), or now.';
+    expect(await sentTime('base', typed)).toEqual(failure(2, `<timestamp> ${typed}: not a time\nhint: ${hint}`));
+  },
+);
 
 const find = async (env: Record<string, string>, argv: string) => {
   const { out, err, code } = await run(`--sandbox position find ${argv} --json`, { env, now });
@@ -72,9 +61,8 @@ test('a position is found by any moment from its first trade to its last, and an
   };
   expect([await at('09:00:00'), await at('09:30:00'), await at('10:00:00')]).toEqual([2, 2, 2]);
   expect([await at('11:00:00'), await at('11:59:59'), await at('12:00:00')]).toEqual([1, 1, 1]);
-  expect([await at('08:59:59'), await at('10:00:01'), await at('10:59:59'), await at('12:00:01')]).toEqual([
-    5, 5, 5, 5,
-  ]);
+  const between = [await at('08:59:59'), await at('10:00:01'), await at('10:59:59'), await at('12:00:01')];
+  expect(between).toEqual([5, 5, 5, 5]);
 });
 
 test('if one position closes and the next opens in the same second, the newer one is found', async () => {
@@ -105,10 +93,9 @@ test('positions of a real account that turned from short to long and back differ
 
 test('if nothing is found, the error says who, what and when, with exit 5', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  expect(await find(env, `${account} hyperliquid SUI 2026-01-01T00:00:00Z`)).toEqual(
-    failure(5, `${account} has no position in SUI on hyperliquid around 2026-01-01T00:00:00.000Z`),
-  );
-  const unknown = await run('--sandbox position get no-such-id --json', { env });
+  const none = `${account} has no position in SUI on hyperliquid around 2026-01-01T00:00:00.000Z`;
+  expect(await find(env, `${account} hyperliquid SUI 2026-01-01T00:00:00Z`)).toEqual(failure(5, none));
+  const unknown = await run('--sandbox position get no-such-id', { env });
   expect(unknown).toEqual(failure(5, 'position no-such-id does not exist'));
 });
 
@@ -127,22 +114,12 @@ const world = () =>
 
 const money = '--columns token,side,priceUsd,unrealizedUsd,totalUsd';
 
-test('a price adds unrealized and total PnL to the rows', async () => {
+test('a price adds unrealized and total PnL; on perps it meets the figures with leverage, and a short gains what a long loses', async () => {
   const env = await world();
-  const { out } = await run(`--sandbox token positions base ${coin} open --price 3 --format csv ${money}`, {
-    env,
-    now,
-  });
-  expect(out).toBe('token,side,priceUsd,unrealizedUsd,totalUsd\nbc,spot,3,60,80\n');
-});
-
-test('on perps the price meets the figures with leverage, and a short gains what a long loses', async () => {
-  const env = await world();
-  const { out } = await run(`--sandbox token positions hyperliquid ETH open --price 2100 --format csv ${money}`, {
-    env,
-    now,
-  });
-  expect(out).toBe('token,side,priceUsd,unrealizedUsd,totalUsd\nTH,short,2100,2000,2000\nTH,long,2100,1000,1000\n');
+  const show = async (token: string, price: number) =>
+    (await run(`--sandbox token positions ${token} open --price ${price} --format tsv ${money}`, { env, now })).out;
+  expect(await show(`base ${coin}`, 3)).toContain('bc\tspot\t3\t60\t80\n');
+  expect(await show('hyperliquid ETH', 2100)).toContain('TH\tshort\t2100\t2000\t2000\nTH\tlong\t2100\t1000\t1000\n');
 });
 
 function pricesFile(content: unknown): string {
@@ -151,9 +128,14 @@ function pricesFile(content: unknown): string {
   return file;
 }
 
-test('a file gives each token its price, by address or by symbol; a token without one has no price, never zero', async () => {
+test('a file gives each token its price, by symbol or first by address; a token without one has no price, never zero', async () => {
   const env = await world();
-  const file = pricesFile({ [`BASE:${coin.toUpperCase().replace('X', 'x')}`]: 3, th: 1900, [`base:${gn}`]: null });
+  const file = pricesFile({
+    [`BASE:${coin.toUpperCase().replace('X', 'x')}`]: 3,
+    bc: 9,
+    th: 1900,
+    [`base:${gn}`]: null,
+  });
   const argv = `--sandbox profile positions ${holder} open --chains all --sort latest --prices-file ${file}`;
   const rows = await run(`${argv} --format csv ${money}`, { env, now });
   expect(rows.out.split('\n').slice(1, 4)).toEqual(['TH,long,1900,-1000,-1000', 'ef,spot,,,', 'bc,spot,3,60,80']);
@@ -177,19 +159,16 @@ async function twoOfOneSymbol() {
 
 test('a price for one of two tokens that have the same symbol is refused', async () => {
   const service = await twoOfOneSymbol();
-  const { code, out, err } = await run(`profile positions ${holder} open --price 0.2`, { env: service.env });
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toContain(`--price is for one token, and these positions are in base:0x`);
-  expect(err).toContain(`base:${twin}`);
+  const refused = await run(`profile positions ${holder} open --price 0.2`, { env: service.env });
+  expect(refused).toEqual(failure(2, '--price is for one token, and these positions are in base:0x'));
+  expect(refused.err).toContain(`base:${twin}`);
 });
 
 test('a file prices two tokens of one symbol by address; a symbol for both is a warning, a key for none is named', async () => {
   const service = await twoOfOneSymbol();
   const columns = '--format csv --columns tokenAddress,priceUsd,unrealizedUsd';
   const show = (content: object, more = '') =>
-    run(`profile positions ${holder} open --prices-file ${pricesFile(content)} ${columns} ${more}`, {
-      env: service.env,
-    });
+    run(`profile positions ${holder} open --prices-file ${pricesFile(content)} ${columns} ${more}`, service);
   const own = await show({ [coin.toUpperCase().replace('X', 'x')]: 3, [`base:${twin}`]: 12, 'base:0x12': 1, DOGE: 2 });
   expect(own.out.split('\n').slice(1, 3).sort()).toEqual([`${coin},3,100`, `${twin},12,20`]);
   expect(own.err).toMatch(/^warning: \S+prices.json: no position shown is in base:0x12, DOGE\n$/);
@@ -199,29 +178,13 @@ test('a file prices two tokens of one symbol by address; a symbol for both is a 
   expect(walked.err).toContain('prices.json: no position shown is in a, b, c, d, e and 1 more\n');
 });
 
-test('an address wins over a symbol', async () => {
-  const env = await world();
-  const file = pricesFile({ bc: 9, [`base:${coin}`]: 2 });
-  const { out } = await run(`--sandbox token positions base ${coin} open --prices-file ${file} --format csv ${money}`, {
-    env,
-    now,
-  });
-  expect(out.split('\n')[1]).toBe('bc,spot,2,0,20');
-});
-
 test('received tokens have a column of their own, which a note explains', async () => {
-  const env = await worldOf([
-    `2026-11-20T10:00:00Z base ${holder} ${coin} buy 100 200`,
-    `2026-11-20T12:00:00Z base ${bob} ${coin} buy 1 2`,
-  ]);
-  const card = (await runJson(`--sandbox token positions base ${coin} open`, { env, now }))[0];
+  const [card] = await runJson(`--sandbox token positions base ${coin} open`, { env: await world(), now });
   card.metadata.positionStats.holdingReceivedCostBasisUSD = 30;
-  const service = await answering([card]);
-  const { out, err } = await run(
-    `token positions base ${coin} open --price 3 --format csv --columns unrealizedUsd,unrealizedWithReceivedUsd`,
-    { env: service.env },
-  );
-  expect(out).toBe('unrealizedUsd,unrealizedWithReceivedUsd\n100,70\n');
+  const { env } = await answering([card]);
+  const columns = '--columns unrealizedUsd,unrealizedWithReceivedUsd';
+  const { out, err } = await run(`token positions base ${coin} open --price 3 --format tsv ${columns}`, { env });
+  expect(out).toContain('60\t30\n');
   expect(err).toContain('1 of these holds received tokens');
 });
 
@@ -245,13 +208,6 @@ test.each([
   expect(service.requests).toEqual([]);
 });
 
-test('a prices file that is not there is exit 3, a negative price exit 2, nothing sent', async () => {
-  const service = await answering([]);
-  const code = async (more: string) =>
-    (await run(`token positions base ${coin} open ${more}`, { env: service.env })).code;
-  expect(await code('--prices-file /nonexistent/prices.json')).toBe(3);
-  expect(await code('--prices-file /nonexistent/prices.json --dry-run')).toBe(3);
-  expect(await code('--price=-1')).toBe(2);
-  expect(await code('--price much')).toBe(2);
-  expect(service.requests).toEqual([]);
+test.each(['-1', 'much'])('a price of %s is refused', async (price) => {
+  expect((await run(`token positions base ${coin} open --price=${price}`)).code).toBe(2);
 });

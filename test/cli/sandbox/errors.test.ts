@@ -28,18 +28,7 @@ test.each<[field: string, method: string, path: string, body?: string]>([
   ['olderThan and newerThan', 'GET', `/v1/feed/actor?identifier=${cat}&olderThan=a&newerThan=b`],
   ['entries', 'POST', '/v1/addresses/follow/bulk', '{}'],
   ['entries .*\\[0\\].addressOrUid', 'POST', '/v1/addresses/follow/bulk', '[{"targets":["ext:a"]}]'],
-  [
-    'entries .*\\[1\\].action "block',
-    'POST',
-    '/v1/addresses/follow/bulk',
-    `[{"addressOrUid":"ext:a","targets":["${cat}"]},{"addressOrUid":"ext:a","targets":["${cat}"],"action":"block"}]`,
-  ],
-  [
-    'entries .*\\[0\\].targets "0x1',
-    'POST',
-    '/v1/addresses/follow/bulk',
-    '[{"addressOrUid":"ext:a","targets":["0x1"]}]',
-  ],
+  ['entries .*targets "0x1', 'POST', '/v1/addresses/follow/bulk', '[{"addressOrUid":"ext:a","targets":["0x1"]}]'],
   ['cursor', 'GET', `/v1/addresses/${cat}/followers?cursor=MTIzOmFi`],
   ['limit', 'GET', '/v2/leaderboard/copytraded?limit=ten'],
   ['address', 'GET', '/v2/leaderboard/copytraded?address=me'],
@@ -110,12 +99,12 @@ test('a chain that is given twice counts once', async () => {
 const key = 'Authorization: Bearer sandbox-key-a';
 const close = 'Connection: close';
 
+/** Gets what is at a target from a sandbox, with these Host headers. */
+const get = (service: SandboxServer, target: string, ...hosts: string[]) =>
+  raw(service, [`GET ${target} HTTP/1.1`, ...hosts.map((host) => `Host: ${host}`), key, close]);
+
 /** Sends bytes as they are to a sandbox and gives all that comes back. */
-async function raw(
-  service: SandboxServer,
-  lines: readonly string[],
-  body: Iterable<string | Buffer> = [],
-): Promise<string> {
+async function raw(service: SandboxServer, lines: readonly string[], body: Iterable<string | Buffer> = []) {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const chunks: Buffer[] = [];
@@ -139,9 +128,8 @@ test.each(['localhost', 'LOCALHOST:PORT', '127.0.0.1', '127.255.0.9', '[::1]', '
   'a request for the host %s is local',
   async (host) => {
     const service = await serveSandbox({ kind: 'empty' });
-    const own = `Host: ${host.replace('PORT', new URL(service.url).port)}`;
-    const answer = await raw(service, [`GET ${path} HTTP/1.1`, own, key, close]);
-    expect([statusOf(answer), answer.split('\r\n\r\n')[1]]).toEqual([200, expect.stringContaining('{"traders":[]}')]);
+    const answer = await get(service, path, host.replace('PORT', new URL(service.url).port));
+    expect([statusOf(answer), answer]).toEqual([200, expect.stringContaining('{"traders":[]}')]);
   },
 );
 
@@ -171,8 +159,7 @@ test.each([
 test('a request whose target holds an address is answered where both that and the Host header are this machine', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const { host } = new URL(service.url);
-  const ask = async (target: string, named: string) =>
-    statusOf(await raw(service, [`GET ${target} HTTP/1.1`, `Host: ${named}`, key, close]));
+  const ask = async (target: string, named: string) => statusOf(await get(service, target, named));
   expect(await ask(`http://${host}${path}`, host)).toBe(200);
   expect(await ask(`http://evil.example${path}`, 'evil.example')).toBe(403);
   expect(await ask(`http://evil.example${path}`, host)).toBe(403);
@@ -183,15 +170,9 @@ test('a request without a Host header, or with two of them, gets no answer of th
   const service = await serveSandbox({ kind: 'empty' });
   const { host } = new URL(service.url);
   expect(statusOf(await raw(service, [`GET ${path} HTTP/1.0`, key]))).toBe(403);
-  expect(statusOf(await raw(service, [`GET ${path} HTTP/1.1`, key, close]))).toBe(400);
-  for (const two of [
-    [host, 'evil.example'],
-    ['evil.example', host],
-  ]) {
-    const answer = await raw(service, [`GET ${path} HTTP/1.1`, ...two.map((each) => `Host: ${each}`), key, close]);
-    expect([two[0], statusOf(answer)]).toEqual([two[0], 403]);
-    expect(answer).not.toContain('traders');
-  }
+  expect(statusOf(await get(service, path))).toBe(400);
+  for (const answer of [await get(service, path, host, 'evil.example'), await get(service, path, 'evil.example', host)])
+    expect([statusOf(answer), answer]).toEqual([403, expect.not.stringContaining('traders')]);
 });
 
 const megabyte = 1024 * 1024;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { failure, run, runJson, temporaryFolder } from '../../support/harness.ts';
+import { failure, newUser, run, runJson, temporaryFolder } from '../../support/harness.ts';
 
 const pumpfun = '../shared/data/trades-solana/pumpfun_swaps_2026-06.csv.gz';
 const hasData = existsSync(pumpfun);
@@ -31,7 +31,7 @@ const board = (out: string) =>
   ]);
 
 test('imported trades make a leaderboard with PnL that was worked out by hand', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const { env } = newUser();
   const path = file(
     [
       header,
@@ -43,17 +43,9 @@ test('imported trades make a leaderboard with PnL that was worked out by hand', 
       row('09:50:00', bob, 'sell', 8, 40), // 6 cost 36 and bring 30: -6; 2 beyond what is held: no gain
     ].join('\n'),
   );
-  const imported = await run(`sandbox import ${path} --json`, { env, now });
-  expect(imported.code).toBe(0);
-  expect(JSON.parse(imported.out)).toMatchObject({
-    rows: 6,
-    imported: 6,
-    repeated: 0,
-    rejected: 0,
-    traders: 2,
-    tokens: 1,
-    newest: '2026-11-20T12:00:00.000Z',
-    oldest: '2026-11-20T11:10:00.000Z',
+  expect(await runJson(`sandbox import ${path}`, { env, now })).toMatchObject({
+    ...{ rows: 6, imported: 6, repeated: 0, rejected: 0, traders: 2, tokens: 1 },
+    ...{ newest: '2026-11-20T12:00:00.000Z', oldest: '2026-11-20T11:10:00.000Z' },
   });
   const { out } = await run('--sandbox leaderboard list --json', { env, now });
   expect(board(out)).toEqual([
@@ -62,20 +54,15 @@ test('imported trades make a leaderboard with PnL that was worked out by hand', 
   ]);
   const { profile } = JSON.parse(out).traders[0];
   expect(profile.metadata).toMatchObject({ tradeCount30d: 1, winRate30d: 1, roiPercent30d: (550 / 350) * 100 });
-  expect(profile.metadata.perChainVolumeUsd30d).toEqual({
-    base: 1400,
-    solana: null,
-    ethereum: null,
-    hyperliquid: null,
-  });
+  const volume = { base: 1400, solana: null, ethereum: null, hyperliquid: null };
+  expect(profile.metadata.perChainVolumeUsd30d).toEqual(volume);
   expect(profile).toMatchObject({ status: 'active', name: '0x1111…1111' });
-  const rank = await run(`--sandbox leaderboard rank ${bob.toUpperCase().replace('0X', '0x')} --json`, { env, now });
-  expect(JSON.parse(rank.out)).toEqual({ ranking: 2, pnl: { total: -10, perChain: { base: -10 } } });
+  const rank = await runJson(`--sandbox leaderboard rank ${bob.toUpperCase().replace('0X', '0x')}`, { env, now });
+  expect(rank).toEqual({ ranking: 2, pnl: { total: -10, perChain: { base: -10 } } });
 });
 
 test('someone who never traded has no rank', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const rank = await run('--sandbox leaderboard rank 0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252', { env, tty: 80 });
+  const rank = await run('--sandbox leaderboard rank 0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252', { tty: 80 });
   expect(rank.out).toContain('not ranked');
   expect(rank.err).toContain('Not on this leaderboard: ');
 });
@@ -95,17 +82,14 @@ test('a broken file: good rows are kept, bad ones named with their line, exit 10
     good,
     row('09:40:00', alice, 'sell', 10, 'NaN'),
   ];
-  const { code, err, out } = await run(`sandbox import ${file(lines.join('\r\n'))} --rejects ${rejects} --json`, {
-    env,
-    now,
-  });
+  const argv = `sandbox import ${file(lines.join('\r\n'))} --rejects ${rejects} --json`;
+  const { code, err, out } = await run(argv, { env, now });
   expect(code).toBe(10);
   expect(JSON.parse(out)).toMatchObject({ rows: 8, imported: 1, repeated: 1, rejected: 6 });
   for (const line of [3, 4, 5, 6, 7, 9]) expect(err).toMatch(new RegExp(`^warning: line ${line}: `, 'm'));
   const rejected = readFileSync(rejects, 'utf8').trim().split('\n');
   expect(rejected.map((text) => JSON.parse(text).line)).toEqual([3, 4, 5, 6, 7, 9]);
-  const status = await run('sandbox status --json', { env, now });
-  expect(JSON.parse(status.out)).toMatchObject({ world: 'empty', trades: 1, traders: 1 });
+  expect(await runJson('sandbox status', { env, now })).toMatchObject({ world: 'empty', trades: 1, traders: 1 });
 });
 
 test.each([
@@ -123,18 +107,13 @@ test.each([
 test('a missing file is exit 3, a folder and a file without the needed columns exit 2, and nothing changes', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const wrong = file('a,b,c\n1,2,3\n');
-  const cases = [
+  for (const [path, exitCode] of [
     ['/nowhere/trades.csv', 3],
     [env.SOTRA_DATA_DIR, 2],
     [wrong, 2],
-  ] as const;
-  for (const [path, exitCode] of cases) {
-    const { code, out, err } = await run(`sandbox import ${path}`, { env, now });
-    expect([path, code, out]).toEqual([path, exitCode, '']);
-    expect(err).toContain(path);
-  }
-  const status = await run('sandbox status --json', { env, now });
-  expect(JSON.parse(status.out).trades).toBeGreaterThan(1000);
+  ] as const)
+    expect(await run(`sandbox import ${path}`, { env, now })).toEqual(failure(exitCode, path));
+  expect((await runJson('sandbox status', { env, now })).trades).toBe(2508);
 });
 
 /** Realized PnL per trader from the CSV by the cumulative cost curve: no lots, no queue. */
@@ -187,55 +166,35 @@ test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of a
 });
 
 const user = '0x00000000000000000000000000000000000000aa';
-const fill = (order: number, side: 'B' | 'A', sz: string, px: string, startPosition: string) => ({
-  user,
-  coin: 'ETH',
-  px,
-  sz,
-  side,
-  time: 1_760_000_000_000 + order * 60_000,
-  startPosition,
-  dir: side === 'B' ? 'Open Long' : 'Close Long',
-  hash: `0x${String(order).repeat(64)}`,
-  oid: order,
-  fee: '0',
-});
+const fill = (oid: number, side: 'B' | 'A', sz: string, px: string, startPosition: string) => {
+  const [dir, hash] = [side === 'B' ? 'Open Long' : 'Close Long', `0x${String(oid).repeat(64)}`];
+  const time = 1_760_000_000_000 + oid * 60_000;
+  return { user, coin: 'ETH', px, sz, side, time, startPosition, dir, hash, oid, fee: '0' };
+};
 
 async function imported(fills: readonly object[]) {
-  const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
-  const file = join(temporaryFolder(), 'fills.json');
-  writeFileSync(file, JSON.stringify(fills));
-  await run('sandbox reset --empty --yes', { env });
-  const load = ['sandbox', 'import', file, '--preset', 'hyperliquid-fills', '--own-time'];
-  const report = await run([...load, '--json'], { env });
-  const { out } = await run(`--sandbox profile positions ${user} closed --chains all --json`, { env });
-  const other = { SOTRA_DATA_DIR: temporaryFolder() };
+  const [{ env }, { env: other }] = [newUser(), newUser()];
+  const load = `sandbox import ${file(JSON.stringify(fills))} --preset hyperliquid-fills --own-time`;
+  const report = await runJson(load, { env });
+  const [position] = await runJson(`--sandbox profile positions ${user} closed --chains all`, { env });
   const told = [(await run(load, { env: other })).err, (await run(load, { env: other })).err];
-  return { report: JSON.parse(report.out), positions: JSON.parse(out), told };
+  return { report, stats: position.metadata.positionStats, told };
 }
 
 test('fills that are missing inside a position make its figures unavailable, and the import says of how many', async () => {
   const whole = [fill(1, 'B', '10', '100', '0'), fill(2, 'B', '5', '102', '10'), fill(3, 'A', '15', '110', '15')];
   const all = await imported(whole);
   expect([all.report.unavailable, all.told]).toEqual([0, ['', '']]);
-  expect(all.positions[0].metadata.positionStats).toMatchObject({ unavailable: false, realizedGainsUSD: 140 });
+  expect(all.stats).toMatchObject({ unavailable: false, realizedGainsUSD: 140 });
   const cut = await imported(whole.filter(({ oid }) => oid !== 2));
   expect(cut.report).toMatchObject({ imported: 2, rejected: 0, unavailable: 1 });
   // The second time nothing is new.
   expect(cut.told).toEqual(['Positions with missing trades: 1. Their figures are unavailable.\n', '']);
-  expect(cut.positions[0].metadata.positionStats).toMatchObject({
-    unavailable: true,
-    realizedGainsUSD: 100,
-    receivedCostBasisUSD: 550,
-  });
+  expect(cut.stats).toMatchObject({ unavailable: true, realizedGainsUSD: 100, receivedCostBasisUSD: 550 });
 });
 
 test('a trade of more than 1e60 tokens or dollars is refused', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const trade = `sandbox trade --chain base --trader ${alice} --token ${token} --side buy`;
-  for (const [size, says] of [
-    ['--amount 1e308 --usd 1', '--amount 1e+308'],
-    ['--amount 1 --usd 1e61', '--usd 1e+61'],
-  ])
-    expect(await run(`${trade} ${size}`, { env })).toEqual(failure(2, `${says}`));
+  expect(await run(`${trade} --amount 1e308 --usd 1`)).toEqual(failure(2, '--amount 1e+308'));
+  expect(await run(`${trade} --amount 1 --usd 1e61`)).toEqual(failure(2, '--usd 1e+61'));
 });

@@ -1,26 +1,20 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { failure, run } from '../../support/harness.ts';
-import { openPageApi, sessionOf, startPage } from '../../support/served.ts';
+import { openPageApi, sendRaw, sessionOf, startPage } from '../../support/served.ts';
 
 test('ui shows any service, and a page calls endpoints that read alone', async () => {
   const { url } = await startPage('sandbox start --port 0 --ui');
   const { ui } = await startPage('ui', { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-b' });
   const page = await openPageApi(ui);
-  expect((await page('list')).json.facts).toEqual({
-    title: 'service',
-    address: url,
-    curl: `curl --silent --show-error --request GET ${url}/v2/leaderboard --header "authorization: Bearer $SOTRA_API_KEY"`,
-    empty: 'No requests yet.',
-    line: 'sotra leaderboard list',
-    canTest: false,
-    hasService: true,
+  expect((await page('list')).json.facts).toMatchObject({
+    ...{ title: 'service', address: url, empty: 'No requests yet.', line: 'sotra leaderboard list' },
+    ...{ curl: expect.stringContaining(`GET ${url}/v2/leaderboard --header`), canTest: false, hasService: true },
   });
-  for (const endpoint of ['webhook.delete', 'sandbox.reset'])
-    expect((await page(`call?endpoint=${endpoint}`)).text).toBe(
-      `{"error":"endpoint ${endpoint}: must be one that reads","code":"usage"}`,
-    );
+  for (const endpoint of ['webhook.delete', 'sandbox.reset']) {
+    const refused = { error: `endpoint ${endpoint}: must be one that reads`, code: 'usage' };
+    expect((await page(`call?endpoint=${endpoint}`)).json).toEqual(refused);
+  }
 });
 
 /** The answers of a page to its calls of endpoints. */
@@ -33,45 +27,40 @@ async function askPage(ui: string) {
 test('a page may give the inputs that are sent to the service, and none that opens, writes or shows what is on this machine', async () => {
   const { ui } = await startPage('sandbox start --port 0 --ui');
   const ask = await askPage(ui);
-  const local = [
+  for (const [endpoint, key] of [
     ['webhook.list', 'showSecrets'],
     ['profile.positions', 'pricesFile'],
     ['profile.get', 'chart'],
     ['leaderboard.list', 'chart'],
     ['feed.home', 'watch'],
     ['token.comments', 'all'],
-  ] as const;
-  for (const [endpoint, key] of local)
-    expect([endpoint, key, await ask(endpoint, { [key]: '/etc/hostname' })]).toEqual([
-      endpoint,
-      key,
-      { error: expect.stringContaining(`${endpoint} has no input ${key}`), code: 'usage' },
-    ]);
+  ] as const) {
+    const error = expect.stringContaining(`${endpoint} has no input ${key}`);
+    expect(await ask(endpoint, { [key]: '/etc/hostname' })).toEqual({ error, code: 'usage' });
+  }
   expect(await ask('leaderboard.list', { limit: 1 })).toMatchObject({ data: { traders: [{}] } });
 });
 
 test('a call comes with the command that gives the same, and without the secret of a webhook', async () => {
   const { ui, env } = await startPage('sandbox start --port 0 --ui');
   const ask = await askPage(ui);
-  const positions = await ask('profile.positions', {
-    identifier: '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+  const identifier = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+  const input = {
+    identifier,
     status: 'closed',
     providedAddressesOnly: true,
     chains: ['base', 'hyperliquid'],
     limit: 1,
-  });
-  expect(positions).toMatchObject({
+  };
+  const flags = '--provided-addresses-only --chains base,hyperliquid --limit 1';
+  expect(await ask('profile.positions', input)).toMatchObject({
     tables: [{ layout: 'table', rows: [expect.any(Array)] }],
-    command:
-      'sotra --sandbox profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 closed --provided-addresses-only --chains base,hyperliquid --limit 1',
+    command: `sotra --sandbox profile positions ${identifier} closed ${flags}`,
   });
   await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });
   const webhooks = await ask('webhook.list', {});
-  expect(webhooks).toMatchObject({
-    data: [{ destinationUrl: 'http://127.0.0.1:9/hook', secret: '***' }],
-    command: 'sotra --sandbox webhook list',
-  });
-  expect(JSON.stringify(webhooks)).not.toContain('whsec_');
+  const data = [{ destinationUrl: 'http://127.0.0.1:9/hook', secret: '***' }];
+  expect(webhooks).toMatchObject({ data, command: 'sotra --sandbox webhook list' });
 });
 
 test('sandbox start --cors lets the pages of these origins ask, and refuses what is no origin', async () => {
@@ -97,19 +86,6 @@ function statusOf(port: string, { method = 'GET', path = '/ui', headers = {}, bo
     });
     sent.on('error', reject);
     sent.end(body);
-  });
-}
-
-/** What is answered to bytes that are no whole request, up to the end of the connection. */
-function answerTo(port: string, bytes: string): Promise<string> {
-  return new Promise((resolve) => {
-    let answer = '';
-    const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
-    socket.on('data', (chunk) => {
-      answer += chunk;
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(answer.slice(9, 12)));
   });
 }
 
@@ -168,6 +144,7 @@ test('attacks on the local server are refused, and its own page is answered, als
   const answered: Record<string, number | undefined> = {};
   for (const [name, [, attempt]] of Object.entries(attempts)) answered[name] = await statusOf(port, attempt);
   expect(answered).toEqual(Object.fromEntries(Object.entries(attempts).map(([name, [status]]) => [name, status])));
-  expect(await answerTo(port, `GET /ui HTTP/1.0\r\nx-sotra-session: ${own['x-sotra-session']}\r\n\r\n`)).toBe('403');
-  expect(await answerTo(port, `GET / HTTP/1.1\r\nhost: ${host}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`)).toBe('431');
+  const old = await sendRaw(origin, `GET /ui HTTP/1.0\r\nx-sotra-session: ${own['x-sotra-session']}\r\n\r\n`);
+  const large = await sendRaw(origin, `GET / HTTP/1.1\r\nhost: ${host}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`);
+  expect([old.status, large.status]).toEqual([403, 431]);
 });

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { failure, run, serve, temporaryFolder, until } from '../../support/harness.ts';
-import { ask, serveSandbox } from '../../support/served.ts';
+import { expect, test } from 'vitest';
+import { failure, run, runJson, serve, temporaryFolder, until } from '../../support/harness.ts';
+import { ask, sendRaw, serveSandbox } from '../../support/served.ts';
 
 const cat = '0x00000000000000000000000000000000000000c1';
 const dog = '0x00000000000000000000000000000000000000d0';
@@ -62,36 +61,25 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   ]);
   const log = await run('sandbox log --limit 2 --json', { env });
   expect([log.code, log.err]).toEqual([0, '']);
-  const logged = { time: expect.stringMatching(time), method: 'GET', ms: expect.any(Number), status: 404, ignored: [] };
-  expect(JSON.parse(log.out)).toEqual([
-    {
-      ...logged,
-      status: 400,
-      path: '/v2/leaderboard?limit=900&timeframe=7d',
-      partner: 'a',
-      key: '…ey-a',
-      error: 'limit 900: must be a whole number from 1 to 250',
-    },
-    {
-      ...logged,
-      path: '/v2/nothing%0a%1b[31m',
-      partner: null,
-      key: null,
-      error: 'no such endpoint: GET /v2/nothing%0a%1b[31m',
-    },
+  const [refused, missing] = [
+    { path: '/v2/leaderboard?limit=900&timeframe=7d', status: 400, partner: 'a', key: '…ey-a' },
+    { path: '/v2/nothing%0a%1b[31m', status: 404, partner: null, key: null },
+  ];
+  const more = { time: expect.stringMatching(time), method: 'GET', ms: expect.any(Number), ignored: [] };
+  expect(JSON.parse(log.out)).toMatchObject([
+    { ...refused, ...more, error: 'limit 900: must be a whole number from 1 to 250' },
+    { ...missing, ...more, error: 'no such endpoint: GET /v2/nothing%0a%1b[31m' },
   ]);
   const expecting = (...texts: string[]) =>
     run(['sandbox', 'log', '--base-url', ready.url, ...texts.flatMap((text) => ['--expect', text])], { env });
   expect(await expecting('GET /v2/*', '* **')).toMatchObject({ code: 0 });
   expect(await expecting('DELETE /v1/**=0')).toMatchObject({ code: 0 });
-  expect(await expecting('DELETE /v1/**')).toEqual(
-    failure(12, "--expect 'DELETE /v1/**': expected at least 1, found 0"),
-  );
+  const unmet = "--expect 'DELETE /v1/**': expected at least 1, found 0";
+  expect(await expecting('DELETE /v1/**')).toEqual(failure(12, unmet));
   expect(await expecting('GET /v2/**=999')).toMatchObject({ code: 12 });
   expect(await expecting('GET v2=x')).toEqual(failure(2, "'POST /v1/**'"));
-  const table = await run(`sandbox log --base-url ${ready.url} --columns method,path,status,partner,key,ignored`, {
-    env,
-  });
+  const columns = '--columns method,path,status,partner,key,ignored';
+  const table = await run(`sandbox log --base-url ${ready.url} ${columns}`, { env });
   const narrow = await run(`sandbox log --base-url ${ready.url}`, { env, tty: 80 });
   expect(narrow.out).toMatch(/^Time +Path +Status {2}Ignored {2}Error\n/);
   expect(narrow.out).toMatch(/\n\d\d:\d\d:\d\d\.\d{3}Z {2}\/v2\/leaderboard\?limit=… +200 {2}chain +–\n/);
@@ -116,18 +104,15 @@ test('sandbox stop ends a served sandbox, and leaves other processes alone', asy
     run(`sandbox stop ${flags}`, { env: { ...env, ...more } });
   expect(await stop('', { SOTRA_DATA_DIR: temporaryFolder() })).toEqual(failure(5, 'no sandbox is served\n'));
   const elsewhere = await stop('', { SOTRA_BASE_URL: 'http://127.0.0.1:9' });
-  expect([elsewhere.code, elsewhere.err]).toEqual([5, expect.stringContaining('served at http://127.0.0.1:9\n')]);
+  expect(elsewhere).toEqual(failure(5, 'served at http://127.0.0.1:9\n'));
   const other = await serveSandbox({ kind: 'empty' });
   const claim = join(env.SOTRA_DATA_DIR, 'claim.json');
   writeFileSync(claim, JSON.stringify({ ...ready, url: other.url }));
   expect((await stop(`--ready-file ${claim}`)).code).toBe(5);
   expect((await stop('--dry-run --json')).out).toContain('"stopped": false');
   expect((await get('/v2/leaderboard')).status).toBe(200);
-  const stopped = await stop('--json');
-  expect([stopped.code, JSON.parse(stopped.out)]).toEqual([
-    0,
-    { url: ready.url, pid: process.pid, db: ready.db, stopped: true },
-  ]);
+  const stopped = await runJson('sandbox stop', { env });
+  expect(stopped).toEqual({ url: ready.url, pid: process.pid, db: ready.db, stopped: true });
   expect((await ended).code).toBe(0);
   expect(existsSync(file)).toBe(false);
   expect((await stop('')).code).toBe(5);
@@ -167,33 +152,15 @@ test('a wrong method on a known path is 405 and says which are allowed', async (
   const { url } = await serveSandbox({ kind: 'empty' });
   const tried = async (method: string, path: string) => {
     const answer = await fetch(url + path, { method, headers: { authorization } });
-    return [
-      answer.status,
-      answer.headers.get('allow'),
-      method === 'HEAD' ? '' : ((await answer.json()) as { error: string }).error,
-    ];
+    return [answer.status, answer.headers.get('allow'), await answer.text()];
   };
-  expect(await tried('POST', '/v2/leaderboard')).toEqual([405, 'GET', '/v2/leaderboard takes GET, not POST']);
+  const error = (text: string) => JSON.stringify({ error: text });
+  expect(await tried('POST', '/v2/leaderboard')).toEqual([405, 'GET', error('/v2/leaderboard takes GET, not POST')]);
   const follow = `/v1/addresses/${cat}/follow`;
-  expect(await tried('PATCH', follow)).toEqual([405, 'DELETE, PUT', `${follow} takes DELETE, PUT, not PATCH`]);
-  expect((await tried('GET', '/v1/webhooks/feed/x'))[1]).toBe('DELETE, PUT');
+  expect(await tried('PATCH', follow)).toEqual([405, 'DELETE, PUT', error(`${follow} takes DELETE, PUT, not PATCH`)]);
   expect(await tried('HEAD', '/v2/leaderboard')).toEqual([200, null, '']);
   expect((await tried('POST', '/v2/nothing'))[0]).toBe(404);
 });
-
-/** The status of the answer to a request whose bytes are written as they are. */
-async function rawStatus(url: string, text: string): Promise<number> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  let answer = '';
-  socket.on('data', (chunk) => {
-    answer += chunk;
-  });
-  socket.on('error', () => undefined);
-  socket.write(Buffer.from(text, 'latin1'));
-  await new Promise((resolve) => socket.once('close', resolve));
-  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
-}
 
 test.each(['.', '..', '%2e', '%2e%2E', '.%2e'])('%s as a part of a path is 400', async (part) => {
   const { url } = await serveSandbox({ kind: 'empty' });
@@ -204,7 +171,7 @@ test.each(['.', '..', '%2e', '%2e%2E', '.%2e'])('%s as a part of a path is 400',
     `GET /v1/tokens/base/${part}/comments`,
     `GET /v1/position/${part}`,
   ])
-    expect([line, await rawStatus(url, `${line} HTTP/1.1\r\n${head}`)]).toEqual([line, 400]);
+    expect(await sendRaw(url, `${line} HTTP/1.1\r\n${head}`)).toMatchObject({ status: 400 });
 });
 
 test('without a key no byte of a body is waited for', async () => {
@@ -212,7 +179,7 @@ test('without a key no byte of a body is waited for', async () => {
   const head = (key: string) =>
     `PUT /v1/addresses/${cat}/follow HTTP/1.1\r\nhost: ${new URL(url).host}\r\n${key}content-length: 5000000\r\nconnection: close\r\n\r\n`;
   const heads = [head(''), head('authorization: Bearer wrong\r\n')];
-  expect(await Promise.all(heads.map((text) => rawStatus(url, text)))).toEqual([401, 401]);
+  for (const text of heads) expect(await sendRaw(url, text)).toMatchObject({ status: 401 });
 });
 
 test('pages of other origins are refused', async () => {
@@ -241,12 +208,10 @@ test('the last of eleven viewer addresses is ignored', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const viewers = [...Array(10).fill(cat), 'not an address'].map((each) => `viewerAddresses=${each}`);
   expect((await ask(service, 'GET', `/v1/addresses/${dog}/profile?${viewers.join('&')}`)).status).toBe(200);
-  expect(await ask(service, 'GET', `/v1/addresses/${dog}/profile?${viewers.slice(1).join('&')}`)).toEqual({
+  const tenth = await ask(service, 'GET', `/v1/addresses/${dog}/profile?${viewers.slice(1).join('&')}`);
+  expect(tenth).toEqual({
     status: 400,
-    body: {
-      error:
-        'viewerAddresses "not an address": must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
-    },
+    body: { error: expect.stringMatching(/^viewerAddresses "not an address": must/) },
   });
 });
 
