@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
-import { start } from '../support/processes.ts';
+import { start, startShell } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 
 /** What is wrong with a store, what every command says of it, and the file that stays as it was. */
@@ -131,16 +131,8 @@ test('on a full disk what cannot be kept is 503, the listener goes on and says i
   const [ready, secrets] = [join(folder, 'ready'), join(folder, 'secret')];
   writeFileSync(secrets, secret, { mode: 0o600 });
   const argv = `webhook listen --port 0 --secret-file ${secrets} --ready-file ${ready} --forward-to ${target.url}`;
-  const script = `trap '' XFSZ; ulimit -S -f 1200; exec ${process.execPath} bin/sotra.js ${argv}`;
-  const child = spawn('bash', ['--norc', '-c', script], {
-    env: { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let err = '';
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const line = `trap '' XFSZ; ulimit -S -f 1200; exec sotra ${argv}`;
+  const { child, printed, ended } = startShell(line, { SOTRA_DATA_DIR: folder });
   await until(() => existsSync(ready));
   const { url } = JSON.parse(readFileSync(ready, 'utf8'));
   const statuses: number[] = [];
@@ -155,7 +147,9 @@ test('on a full disk what cannot be kept is 503, the listener goes on and says i
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(
-    err.match(/warning: cannot use the store \S+inbox\.db: (?:disk I\/O error|database or disk is full)\. Free/g),
+    printed.err.match(
+      /warning: cannot use the store \S+inbox\.db: (?:disk I\/O error|database or disk is full)\. Free/g,
+    ),
   ).toHaveLength(1);
   expect(target.requests.map(({ body }) => body)).toEqual(Array.from({ length: 40 }, (_, n) => bodyOf(`e${n}`)));
   const listed = await run('webhook events --limit 100 --json', { env: { SOTRA_DATA_DIR: folder } });
@@ -169,9 +163,7 @@ test('a store of a killed process is free at once, even before the process is re
   writeFileSync(secret, 'whsec_test\n');
   const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secret, '--ready-file', ready];
   // Its parent becomes sleep, which never waits for it.
-  const script = `${process.execPath} bin/sotra.js ${argv.join(' ')} 2>/dev/null & exec sleep 60`;
-  const parent = spawn('bash', ['--norc', '-c', script], { env: { PATH: process.env['PATH'], ...env } });
-  onTestFinished(() => void parent.kill('SIGKILL'));
+  startShell(`sotra ${argv.join(' ')} 2>/dev/null & exec sleep 60`, env);
   const readPid = () => {
     try {
       return JSON.parse(readFileSync(ready, 'utf8')).pid;

@@ -1,9 +1,9 @@
-import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder, until } from '../support/harness.ts';
-import { start } from '../support/processes.ts';
+import { start, startShell } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -51,17 +51,10 @@ test.skipIf(process.platform !== 'linux').each(some(places, 2))(
   },
 );
 
-/** Runs a line in a shell, in which `sotra` is the built program. */
-function bash(line: string) {
-  const folder = temporaryFolder();
-  const env = { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const script = line.replaceAll('sotra', `${process.execPath} bin/sotra.js`);
-  return spawnSync('bash', ['-c', script], { env, encoding: 'utf8' });
-}
-
-test('pipes that a shell fills late are read whole, also several', () => {
+test('pipes that a shell fills late are read whole, also several', async () => {
   const secretFile = '--secret-file <(sleep 0.3; echo c2VjcmV0)';
-  expect(bash(`sotra webhook verify --header t=1,v1=aaaa --file <(echo body) ${secretFile}`).status).toBe(12);
+  const { ended } = startShell(`sotra webhook verify --header t=1,v1=aaaa --file <(echo body) ${secretFile}`);
+  expect(await ended).toBe(12);
 });
 
 test('a device or a folder instead of a secret is refused', async () => {

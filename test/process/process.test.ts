@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { answering, openPort, run, stub, temporaryFolder, until } from '../support/harness.ts';
-import { start } from '../support/processes.ts';
+import { start, startShell } from '../support/processes.ts';
 import { size } from '../support/size.ts';
 
 const execute = promisify(execFile);
@@ -28,13 +28,9 @@ test('files of the first commands are private to the user, whatever the umask', 
     'context set own --base-url http://127.0.0.1:9',
     `sandbox reset --empty --db ${folder}/data/own.db --yes`,
   ];
-  const script = lines.map((line) => `${process.execPath} bin/sotra.js ${line}`).join(' && ');
-  const env = {
-    PATH: process.env['PATH'],
-    SOTRA_DATA_DIR: join(folder, 'data'),
-    SOTRA_CONFIG_DIR: join(folder, 'config'),
-  };
-  await execute('sh', ['-c', `umask 000; ${script}`], { env });
+  const env = { SOTRA_DATA_DIR: join(folder, 'data'), SOTRA_CONFIG_DIR: join(folder, 'config') };
+  const script = lines.map((line) => `sotra ${line}`).join(' && ');
+  expect(await startShell(`umask 000; ${script}`, env).ended).toBe(0);
   const made = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /^(data|config)/.test(name));
   expect(made).toEqual(expect.arrayContaining(['config/config.json', 'data/own.db']));
   expect(made.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)).toEqual([]);
@@ -48,12 +44,15 @@ test('an inbox whose server says nothing: exit 9, and the process ends', async (
 });
 
 test('doctor ends once all is printed, without waiting for the rest of an answer', async () => {
-  const service = await stub((_, response) => void response.writeHead(200, { 'content-length': '20' }).write('{'));
-  const started = Date.now();
+  let askedMs = 0;
+  const service = await stub((_, response) => {
+    askedMs = Date.now();
+    response.writeHead(200, { 'content-length': '20' }).write('{');
+  });
   const { printed, ended } = start('doctor', service.env);
   expect([await ended, printed.out]).toEqual([0, expect.stringContaining('HTTP 200')]);
   // It gives a service ten seconds.
-  expect(Date.now() - started).toBeLessThan(8000);
+  expect(Date.now() - askedMs).toBeLessThan(8000);
 });
 
 test('bundle without flags is a new file of this folder, which is summed up in at most ten lines before it is named', async () => {

@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/lib/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, stub, temporaryFolder, until } from '../support/harness.ts';
-import { start } from '../support/processes.ts';
+import { start, startShell } from '../support/processes.ts';
 import { size, some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
-const execute = promisify(execFile);
 const exits = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const signals = Object.keys(exits) as (keyof typeof exits)[];
 
@@ -91,10 +88,9 @@ test.each(some(['json', 'table', 'ndjson', 'csv', 'tsv'], 1))(
     const profile = { id: 'x', name: 'x'.repeat(2000), images: {}, addresses: [], metadata: {} };
     const traders = Array.from({ length: 250 }, (_, index) => ({ profile, pnl: { total: index } }));
     const service = await stub((_, response) => response.end(JSON.stringify({ traders })));
-    const env = { PATH: process.env['PATH'], ...place(service.env).env };
-    const script = `${process.execPath} bin/sotra.js leaderboard list --limit 250 --format ${format} | head -1; exit \${PIPESTATUS[0]}`;
-    const { stdout, stderr } = await execute('bash', ['--norc', '-c', script], { env });
-    expect([stdout.split('\n').length, stderr]).toEqual([2, '']);
+    const line = `sotra leaderboard list --limit 250 --format ${format} | head -1; exit \${PIPESTATUS[0]}`;
+    const { printed, ended } = startShell(line, place(service.env).env);
+    expect([await ended, printed.out.split('\n').length, printed.err]).toEqual([0, 2, '']);
   },
 );
 

@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { type SpawnOptionsWithoutStdio, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -13,6 +13,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { contentsOf, run, stub, temporaryFolder } from '../support/harness.ts';
+import { startShell } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -22,25 +23,13 @@ const works = spawnSync(process.execPath, ['bin/sotra.js', '--version'], { ...no
 const why = works ? '' : ' (skipped: nobody may not read this folder)';
 
 /** Runs the built program in a shell, as the user of the tests or as another. */
-function runBuilt(
+async function runBuilt(
   argv: string,
   env: Record<string, string>,
-  { before = ':', after = '', ...user }: { before?: string; after?: string } & SpawnOptions = {},
-): Promise<{ code: number | null; out: string; err: string }> {
-  const script = `${before}; exec ${process.execPath} bin/sotra.js ${argv} ${after}`;
-  const child = spawn('bash', ['--norc', '-c', script], {
-    ...user,
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const text = { out: '', err: '' };
-  child.stdout?.on('data', (chunk) => {
-    text.out += chunk;
-  });
-  child.stderr?.on('data', (chunk) => {
-    text.err += chunk;
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+  { before = ':', after = '', ...user }: { before?: string; after?: string } & SpawnOptionsWithoutStdio = {},
+) {
+  const { printed, ended } = startShell(`${before}; exec sotra ${argv} ${after}`, env, user);
+  return { code: await ended, ...printed };
 }
 
 interface StateFile {

@@ -1,4 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptionsWithoutStdio,
+  spawn,
+} from 'node:child_process';
 import { createHash, randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,10 +13,21 @@ import { temporaryFolder, until } from './harness.ts';
 
 /** Starts the built program with a data folder of its own unless `env` names one; its output is collected, and it ends with the test. */
 export function start(line: string | readonly string[], env: Record<string, string> = {}) {
-  const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
-  const own = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const argv = typeof line === 'string' ? line.split(' ') : line;
-  const child = spawn(process.execPath, [program, ...argv], { env: { ...own, ...env } });
+  return collect(spawn(process.execPath, [program, ...argv], { env: { ...newEnv(env), ...env } }));
+}
+
+/** Starts a line of bash, in which `sotra` is the built program, in the same way. */
+export function startShell(line: string, env: Record<string, string> = {}, user: SpawnOptionsWithoutStdio = {}) {
+  const script = line.replaceAll('sotra ', `${process.execPath} ${program} `);
+  return collect(spawn('bash', ['--norc', '-c', script], { ...user, env: { ...newEnv(env), ...env } }));
+}
+
+function newEnv({ SOTRA_DATA_DIR: folder = temporaryFolder() }: Record<string, string>): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+}
+
+function collect(child: ChildProcessWithoutNullStreams) {
   onTestFinished(() => void child.kill('SIGKILL'));
   const printed = { out: '', err: '' };
   child.stdout.on('data', (text) => {

@@ -2,31 +2,27 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadEvent } from '../../src/sandbox/ledger/read-rows.ts';
 import { type ReadOptions, readTrades } from '../../src/sandbox/ledger/read-trades.ts';
+import type { Trade } from '../../src/sandbox/ledger/trade.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 export const now = Date.parse('2026-11-20T12:00:00Z');
 
 export const wallet = (digit: string) => `0x${digit.repeat(40)}`;
 
+/** A buy on base, but for what differs. */
+export function tradeOf(more: Partial<Trade>): Trade {
+  const fixed = { chain: 'base', trader: wallet('1'), token: '0xaaaa', side: 'buy', amount: 1, usd: 10 } as const;
+  return { ...fixed, direction: null, leverage: 1, atMs: now, tx: null, rowKey: '', ...more };
+}
+
 /** A sandbox that holds these trades and nothing else: rows of time, chain, trader, token, side, amount, usd, direction, leverage. */
 export async function worldOf(rows: readonly string[]): Promise<Record<string, string>> {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const file = join(temporaryFolder(), 'trades.csv');
   const lines = rows.map((row, index) => {
-    const [time = '', chain, trader, token = '', side, amount, usd, direction = '', leverage = ''] = row.split(' ');
-    return [
-      time,
-      chain,
-      trader,
-      token,
-      token.slice(-2),
-      side,
-      amount,
-      usd,
-      direction,
-      leverage,
-      `0xhash${index}`,
-    ].join();
+    const [time, chain, trader, token = '', side, amount, usd, direction = '', leverage = ''] = row.split(' ');
+    const symbol = token.slice(-2);
+    return [time, chain, trader, token, symbol, side, amount, usd, direction, leverage, `0xhash${index}`].join();
   });
   writeFileSync(file, ['time,chain,trader,token,symbol,side,amount,usd,direction,leverage,tx', ...lines].join('\n'));
   const { code, err } = await run(`sandbox import ${file}`, { env, now });

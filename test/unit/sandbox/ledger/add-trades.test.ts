@@ -4,6 +4,7 @@ import { addTrades } from '../../../../src/sandbox/ledger/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { fc } from '../../../support/draw.ts';
 import { size } from '../../../support/size.ts';
+import { tradeOf } from '../../../support/trades.ts';
 
 const oneTrade = fc.record({
   trader: fc.constantFrom('0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'),
@@ -55,20 +56,8 @@ test('trades added in any pieces and any order make the same world as added once
 
 test('a trade that fails to be stored leaves nothing behind', () => {
   const db = openDb(':memory:');
-  const good: Trade = {
-    chain: 'base',
-    trader: '0x1111111111111111111111111111111111111111',
-    token: '0xaaaa',
-    side: 'buy',
-    direction: null,
-    leverage: 1,
-    amount: 1,
-    usd: 2,
-    atMs: 1000,
-    tx: null,
-    rowKey: 'good',
-  };
-  expect(() => addTrades(db, [good, { ...good, rowKey: 'bad', usd: null as never, atMs: 2000 }])).toThrow();
+  const good = tradeOf({ rowKey: 'good' });
+  expect(() => addTrades(db, [good, { ...good, rowKey: 'bad', usd: null as never }])).toThrow();
   expect(db.all('SELECT * FROM trade')).toEqual([]);
   expect(db.all('SELECT * FROM position')).toEqual([]);
   expect(addTrades(db, [good])).toMatchObject({ added: 1, repeated: 0 });

@@ -9,38 +9,28 @@ import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { serve } from '../../../../src/sandbox/serve/serve.ts';
 import { temporaryFolder, until } from '../../../support/harness.ts';
 import { size, some } from '../../../support/size.ts';
+import { now, tradeOf } from '../../../support/trades.ts';
 
-const largeNow = Date.parse('2026-11-20T12:00:00Z');
 const dayMs = 86_400_000;
 const tradeCount = size(6000, 24_000);
 
-/** The wallets of the large world. */
-function traderOf(index: number): string {
-  return `0x${(index + 1).toString(16).padStart(40, '0')}`;
-}
-
-/** The tokens of the large world. */
-function tokenOf(index: number): string {
-  return `0x${(index + 1).toString(16).padStart(40, 'f')}`;
-}
+const addressOf = (index: number, filling: string) => `0x${(index + 1).toString(16).padStart(40, filling)}`;
 
 /** Trade number so and so of 300 wallets in 40 tokens over 40 days, oldest first; the last is at noon. */
 function tradeAt(index: number): Trade {
   const trader = (index * 7) % 300;
   const round = Math.floor(index / 300);
-  return {
+  const amount = 1 + (index % 5);
+  return tradeOf({
     chain: index % 3 === 0 ? 'base' : 'ethereum',
-    trader: traderOf(trader),
-    token: tokenOf((trader + (round % 4)) % 40),
+    trader: addressOf(trader, '0'),
+    token: addressOf((trader + (round % 4)) % 40, 'f'),
     side: round % 3 === 2 ? 'sell' : 'buy',
-    direction: null,
-    leverage: 1,
-    amount: 1 + (index % 5),
-    usd: (1 + (index % 5)) * (10 + ((index * 13) % 17)),
-    atMs: largeNow - Math.floor(((tradeCount - 1 - index) * 40 * dayMs) / tradeCount),
-    tx: `0x${index.toString(16).padStart(64, '0')}`,
+    amount,
+    usd: amount * (10 + ((index * 13) % 17)),
+    atMs: now - Math.floor(((tradeCount - 1 - index) * 40 * dayMs) / tradeCount),
     rowKey: `large ${index}`,
-  };
+  });
 }
 
 let made: Buffer | undefined;
@@ -50,7 +40,7 @@ function largeWorld(file: string): Db {
   if (made !== undefined) writeFileSync(file, made, { mode: 0o600 });
   const db = openDb(file);
   if (made !== undefined) return db;
-  ensureWorld(db, largeNow, 'empty');
+  ensureWorld(db, now, 'empty');
   addTrades(
     db,
     Array.from({ length: tradeCount }, (_, index) => tradeAt(index)),
@@ -106,17 +96,16 @@ test('the figures of both windows sum the trades in them, at any moment, with an
   try {
     // Some minutes: the trades at the edges come and go. Some days: all of them do.
     const moments = [0, 60_000, -7_200_000, 1, 3 * dayMs, -5 * dayMs];
-    for (const ms of some(moments, 2)) expectRight(db, largeNow + ms);
-    keepTotals(db, largeNow);
-    const whole = rankProfiles(db, largeNow - 7_200_000, {});
+    for (const ms of some(moments, 2)) expectRight(db, now + ms);
+    keepTotals(db, now);
+    const whole = rankProfiles(db, now - 7_200_000, {});
     expect(db.value('SELECT count(*) FROM total')).toBeGreaterThan(300);
-    const ids = (board: Parameters<typeof rankProfiles>[2]) =>
-      rankProfiles(db, largeNow, board).map((row) => row.profileId);
+    const ids = (board: Parameters<typeof rankProfiles>[2]) => rankProfiles(db, now, board).map((row) => row.profileId);
     expect(ids({})).toEqual(ids({ chains: ['base', 'solana', 'ethereum', 'hyperliquid'] }));
-    for (const ms of some(moments, 3)) expectRight(db, largeNow + ms);
+    for (const ms of some(moments, 3)) expectRight(db, now + ms);
     // Kept at another moment, they give the same board.
-    keepTotals(db, largeNow - 7_200_000);
-    expect(rankProfiles(db, largeNow - 7_200_000, {})).toEqual(whole);
+    keepTotals(db, now - 7_200_000);
+    expect(rankProfiles(db, now - 7_200_000, {})).toEqual(whole);
   } finally {
     db.close();
   }
@@ -132,9 +121,9 @@ test('the best of a board are the first of the whole board, on every choice of c
       [['solana'], 0],
     ] as const;
     for (const [chains, size] of sizes) {
-      const whole = rankProfiles(db, largeNow, { chains });
+      const whole = rankProfiles(db, now, { chains });
       expect(whole).toHaveLength(size);
-      expect(rankProfiles(db, largeNow, { chains, limit: 20 })).toEqual(whole.slice(0, 20));
+      expect(rankProfiles(db, now, { chains, limit: 20 })).toEqual(whole.slice(0, 20));
     }
   } finally {
     db.close();
@@ -143,7 +132,7 @@ test('the best of a board are the first of the whole board, on every choice of c
 
 test('a served sandbox to which nobody writes keeps its totals up to date', async () => {
   const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
-  let nowMs = largeNow;
+  let nowMs = now;
   let wake = () => {};
   const sleep = (ms: number, signal: AbortSignal) =>
     new Promise<void>((resolve) => {

@@ -2,27 +2,16 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { countRows, openDb } from '../../../../src/sandbox/db/store.ts';
 import { importTrades } from '../../../../src/sandbox/ledger/import-trades.ts';
-import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
-
-const nowMs = Date.parse('2026-11-20T12:00:00Z');
+import { now, tradeOf, wallet } from '../../../support/trades.ts';
 
 /** Buys, one a second. */
 const events = Array.from({ length: 25 }, (_, index) => {
-  const wallet = `0x${String((index % 3) + 1).padStart(40, '0')}`;
-  const trade: Trade = {
-    chain: 'base',
-    trader: wallet,
-    token: '0xaaaa',
-    side: 'buy',
-    direction: null,
-    leverage: 1,
-    amount: 1,
-    usd: 10,
-    atMs: nowMs - 60_000 + index * 1000,
-    tx: `0x${index}`,
+  const trade = tradeOf({
+    trader: wallet(String(index % 3)),
+    atMs: now - 60_000 + index * 1000,
     rowKey: String(index),
-  };
+  });
   return { kind: 'trade' as const, trade, line: index + 2 };
 });
 
@@ -34,7 +23,7 @@ test('trades are stored in batches; those stored before an import was given up s
   const file = join(temporaryFolder(), 'sandbox.db');
   const importAll = async (onStored: (trades: number) => Promise<void>) => {
     const db = openDb(file);
-    const options = { db, nowMs, name: 'file', events: inOneBatch(), onStored };
+    const options = { db, nowMs: now, name: 'file', events: inOneBatch(), onStored };
     const [report] = await Promise.allSettled([importTrades({ ...options, ownTime: false, batchSize: 10 })]);
     const trades = countRows(db, 'trade');
     db.close();

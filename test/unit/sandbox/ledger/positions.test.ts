@@ -7,6 +7,7 @@ import {
 } from '../../../../src/sandbox/ledger/positions.ts';
 import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { fc } from '../../../support/draw.ts';
+import { tradeOf } from '../../../support/trades.ts';
 
 type Fill = Pick<Trade, 'side' | 'amount' | 'usd'> & Partial<Trade>;
 
@@ -18,17 +19,8 @@ function run(fills: Fill[]) {
   const effects: TradeEffect[] = [];
   let newest: PositionState | undefined;
   fills.forEach((fill, index) => {
-    const trade: Trade = {
-      chain: fill.direction ? 'hyperliquid' : 'base',
-      trader: '0x00000000000000000000000000000000000000aa',
-      token: fill.direction ? 'BTC' : '0x00000000000000000000000000000000000000bb',
-      direction: null,
-      leverage: 1,
-      atMs: index * minute,
-      tx: null,
-      rowKey: String(index),
-      ...fill,
-    };
+    const on = fill.direction ? { chain: 'hyperliquid', token: 'BTC' } : {};
+    const trade = tradeOf({ ...on, atMs: index * minute, rowKey: String(index), ...fill });
     const { position, opened, effect } = applyTrade(newest, trade);
     expect(opened).toBe(newest === undefined || position.ordinal === newest.ordinal + 1);
     newest = position;
@@ -42,6 +34,14 @@ function run(fills: Fill[]) {
 
 const buy = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => ({ side: 'buy', amount, usd, ...more });
 const sell = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => ({ side: 'sell', amount, usd, ...more });
+
+/** Of a position that is open and complete. */
+const nothingReceived = {
+  receivedCostBasisUSD: 0,
+  holdingReceivedCostBasisUSD: 0,
+  isOpen: true,
+  unavailable: false,
+};
 
 describe('worked by hand', () => {
   test('a sale uses up the oldest lots first', () => {
@@ -60,10 +60,7 @@ describe('worked by hand', () => {
         soldUSD: 500,
         realizedGainsUSD: 50,
         holdingsCostBasisUSD: 150,
-        receivedCostBasisUSD: 0,
-        holdingReceivedCostBasisUSD: 0,
-        isOpen: true,
-        unavailable: false,
+        ...nothingReceived,
       },
     });
     expect(last).toMatchObject({ exited: false, sellCount: 1, openedAtMs: 0, latestAtMs: 3 * minute });
@@ -145,10 +142,7 @@ describe('worked by hand', () => {
         soldUSD: 200,
         realizedGainsUSD: 60,
         holdingsCostBasisUSD: 50,
-        receivedCostBasisUSD: 0,
-        holdingReceivedCostBasisUSD: 0,
-        isOpen: true,
-        unavailable: false,
+        ...nothingReceived,
         boughtUSDWithLeverage: 90,
         soldUSDWithLeverage: 200,
         holdingsCostBasisUSDWithLeverage: 50,
@@ -171,10 +165,7 @@ describe('worked by hand', () => {
         soldUSD: 96,
         realizedGainsUSD: 80,
         holdingsCostBasisUSD: 120,
-        receivedCostBasisUSD: 0,
-        holdingReceivedCostBasisUSD: 0,
-        isOpen: true,
-        unavailable: false,
+        ...nothingReceived,
         boughtUSDWithLeverage: 1000,
         soldUSDWithLeverage: 480,
         holdingsCostBasisUSDWithLeverage: 600,

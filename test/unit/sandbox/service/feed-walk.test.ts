@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../../src/sandbox/db/world.ts';
 import { addTrades } from '../../../../src/sandbox/ledger/add-trades.ts';
-import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { createService } from '../../../../src/sandbox/serve/answer.ts';
 import { fc } from '../../../support/draw.ts';
+import { tradeOf } from '../../../support/trades.ts';
 
 const trader = `0x${'1'.repeat(40)}`;
 const startMs = 1_700_000_000_000;
@@ -36,22 +36,10 @@ function makeWorld() {
   const answer = createService({ db, now: () => startMs + 86_400_000, wire: {} });
   let [atMs, count] = [startMs, 0];
   const add = (buys: readonly Buy[]): string[] => {
-    const trades = buys.map(({ token, waitMs }): Trade => {
+    const trades = buys.map(({ token, waitMs }) => {
       atMs += waitMs;
       count += 1;
-      return {
-        chain: 'base',
-        trader,
-        token: `0x${token}`,
-        side: 'buy',
-        direction: null,
-        leverage: 1,
-        amount: 1,
-        usd: 100,
-        atMs,
-        tx: `0x${count}`,
-        rowKey: String(count),
-      };
+      return tradeOf({ trader, token: `0x${token}`, usd: 100, atMs, tx: `0x${count}`, rowKey: String(count) });
     });
     addTrades(db, trades);
     const tokens = JSON.stringify(trades.map(({ token }) => token));
