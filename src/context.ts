@@ -1,8 +1,7 @@
 import type { AnyEndpoint } from './api/endpoints.ts';
 import { createServiceClient, type ServiceClient } from './calls/service-client.ts';
 import type { GlobalOptions } from './commands/options.ts';
-import { type Config, openConfig } from './lib/config/config.ts';
-import type { Service } from './lib/config/service.ts';
+import { type Config, openConfig, type Service } from './lib/config/config.ts';
 import { type Io, lazy } from './lib/io.ts';
 import type { AnyView } from './lib/output/view.ts';
 

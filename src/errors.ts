@@ -212,7 +212,7 @@ export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const message = readMessage(thrown);
   if (isFileFault(thrown))
-    return new SotraError('local-file', `cannot use ${nameFile(thrown)}: ${message}`, {
+    return new SotraError('local-file', `cannot use ${thrown.path ?? 'a local file'}: ${message}`, {
       hint: 'Free some disk space or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',
       cause: thrown,
     });
@@ -223,10 +223,6 @@ export function toSotraError(thrown: unknown): SotraError {
 }
 
 const fileFaults: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EISDIR'];
-
-function nameFile({ path }: NodeJS.ErrnoException): string {
-  return path ?? 'a local file';
-}
 
 /** Sockets have an address where files have a path; a write to an open file has neither. */
 function isFileFault(thrown: unknown): thrown is NodeJS.ErrnoException {

@@ -17,6 +17,10 @@ export function suggestScheme(text: string): string {
   return isHost ? `; did you mean ${/^(?:localhost|127\.|\[)/.test(text) ? 'http' : 'https'}://${text}?` : '';
 }
 
+export function readOrigin(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined;
+}
+
 /** True for a host name that cannot leave this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);

@@ -61,7 +61,7 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
     for (const call of calls) {
       if (call._sotra.baseUrl !== baseUrl) continue;
       const { command, pid } = call._sotra;
-      const row = makeRow(call);
+      const row = makeCallRow(call);
       kept.set(row.id, { row, command, pid });
       dropOldest(kept, maxListed);
       if (watching !== undefined) live.add('row', row);
@@ -148,7 +148,7 @@ function readCallsAfter(folder: string, id: string | undefined): { calls: LogEnt
   return { calls: calls.reverse(), isAll: true };
 }
 
-function makeRow(call: LogEntry): ActivityRow {
+function makeCallRow(call: LogEntry): ActivityRow {
   const { id, atMs, ms, method, path, status, attempt, error, command } = summarizeEntry(call);
   return {
     id: `${idStart}${id}`,

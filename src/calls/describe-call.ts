@@ -50,7 +50,7 @@ export function describeCall(
       headersSize: -1,
       bodySize: body === undefined ? 0 : Buffer.byteLength(body),
     },
-    response: ended?.kind === 'answer' ? describeAnswer(ended, hide) : noResponse,
+    response: ended?.kind === 'answer' ? describeResponse(ended, hide) : noResponse,
     cache: {},
     timings: describeTimings(ms, ended?.kind === 'answer' ? ended.firstByteMs : undefined),
     ...(comment.length > 0 && { comment: hide(comment.join('; ')) }),
@@ -70,7 +70,7 @@ function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
   return { ...(ignored && { ignored: ignored.map(hide) }), ...(requestId && { requestId: hide(requestId) }) };
 }
 
-function describeAnswer(
+function describeResponse(
   { status, headers, bytes, text }: Extract<CallEvent, { kind: 'answer' }>,
   hide: Hide,
 ): LogEntry['response'] {

@@ -70,7 +70,7 @@ export async function explainEntry(entry: LogEntry, settings: CallSettings): Pro
   const matched = matchEndpoint(request, _sotra.baseUrl, settings.endpoints);
   const parts = matched && { ...matched.parts, body: tryParseJson(request.postData?.text ?? '') };
   const { origin } = new URL(request.url);
-  const answer = readAnswer(entry);
+  const answer = findAnswer(entry);
   const { status = 0, text = '', isCut = true } = answer ?? {};
   const data = status >= 300 || isCut ? undefined : tryParseJson(text);
   const endpoint = matched?.endpoint;
@@ -99,7 +99,7 @@ export function explainCommand({ code, message, hint }: { code: string; message:
   return { rule: sentence(message), differences: [], ignored: [], notes: [], next } satisfies Explanation;
 }
 
-function readAnswer({ response }: LogEntry): Answer | undefined {
+function findAnswer({ response }: LogEntry): Answer | undefined {
   if (response.status === 0) return undefined;
   const headers = Object.fromEntries(response.headers.map(({ name, value }) => [name.toLowerCase(), value]));
   const { text = '', _cut: cut } = response.content;

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../api/json.ts';
 import { safeText } from '../api/safe-text.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
-import type { Service } from '../lib/config/service.ts';
+import type { Service } from '../lib/config/config.ts';
 import { makeFolder, readStateFile, writeStateFile } from '../lib/files/durable-file.ts';
 import { lazy } from '../lib/io.ts';
 import { findHistory, isHistoryOff } from './log.ts';
@@ -80,9 +80,9 @@ export async function saveBoard(answer: unknown, context: Context): Promise<void
     const service = await context.config.service();
     const folder = findHistory(context.io);
     makeFolder(folder);
-    const board = { baseUrl: service.baseUrl, rows: traders.map(readRow) };
+    const board = { baseUrl: service.baseUrl, rows: traders.map(readTrader) };
     // Neither synced nor renamed: a board that is torn or lost is shown again.
-    writeStateFile(join(folder, nameFile(service)), JSON.stringify(board), constants.O_TRUNC);
+    writeStateFile(join(folder, boardName(service)), JSON.stringify(board), constants.O_TRUNC);
   } catch {
     // The log of calls, in the same folder, has warned.
   }
@@ -91,18 +91,18 @@ export async function saveBoard(answer: unknown, context: Context): Promise<void
 /** The last board of the service in use; empty if there is none. Errors: those of the settings and the file system. */
 export async function readBoard(context: Context): Promise<readonly BoardRow[]> {
   const service = await context.config.service();
-  const file = join(findHistory(context.io), nameFile(service));
+  const file = join(findHistory(context.io), boardName(service));
   const board = existsSync(file) ? tryParseJson(readStateFile(file)) : undefined;
   if (!isObject(board) || board['baseUrl'] !== service.baseUrl || !Array.isArray(board['rows'])) return [];
   return board['rows'].map((row) => toRow(row?.name, row?.address));
 }
 
 /** One file for each context, and one for services that no context names. */
-function nameFile({ context, isElsewhere }: Service): string {
+function boardName({ context, isElsewhere }: Service): string {
   return context === undefined || isElsewhere ? 'board.json' : `board-${encodeURIComponent(context)}.json`;
 }
 
-function readRow(trader: { profile?: { name?: unknown; addresses?: readonly unknown[] } } | null): BoardRow {
+function readTrader(trader: { profile?: { name?: unknown; addresses?: readonly unknown[] } } | null): BoardRow {
   const { name, addresses } = trader?.profile ?? {};
   return toRow(name, addresses?.[0]);
 }

@@ -5,8 +5,7 @@ import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
 import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
-import { dataDirectory } from '../lib/config/config.ts';
-import { readEnv, type Service } from '../lib/config/service.ts';
+import { dataDirectory, readEnv, type Service } from '../lib/config/config.ts';
 import { tryLock } from '../lib/files/database.ts';
 import { makeFolder, writeStateFile } from '../lib/files/durable-file.ts';
 import type { Io } from '../lib/io.ts';
@@ -110,12 +109,16 @@ export async function logCall<T extends CallAnswer>(
     settle(warning === undefined ? {} : { warning });
     return answer;
   } catch (thrown) {
-    settle(await describeError(log, toSotraError(thrown), sent));
+    settle(await describeFailedCall(log, toSotraError(thrown), sent));
     throw thrown;
   }
 }
 
-async function describeError(log: CallLog, error: SotraError, call: SeenCall | undefined): Promise<Partial<CallFacts>> {
+async function describeFailedCall(
+  log: CallLog,
+  error: SotraError,
+  call: SeenCall | undefined,
+): Promise<Partial<CallFacts>> {
   const { code, message, hint, cause } = error;
   const text = call?.ended?.kind === 'answer' ? call.ended.text : '';
   const isBadJson = code === 'bad-answer' && text.trim() !== '' && !(cause instanceof BoundsError);

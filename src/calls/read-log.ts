@@ -14,7 +14,7 @@ export type NumberedEntry = LogEntry & { n: number };
 /** Calls and failed commands, the newest first. Lines that are torn or damaged are left out. Errors: those of the file system. */
 export function* readLog(folder: string): Generator<NumberedEntry | FailedCommand> {
   let n = 0;
-  for (const line of readLines(folder)) {
+  for (const line of readLogLines(folder)) {
     const value = tryParseJson(line);
     const call = logEntrySchema.safeParse(value).data;
     if (call !== undefined) n += 1;
@@ -86,7 +86,7 @@ export function refuseLost(
 }
 
 /** The newest first. */
-function* readLines(folder: string): Generator<string> {
+function* readLogLines(folder: string): Generator<string> {
   for (const file of logFiles.map((name) => join(folder, name)))
     if (existsSync(file)) yield* readStateFile(file).split('\n').reverse();
 }

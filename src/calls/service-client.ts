@@ -14,8 +14,14 @@ import { callPolicy } from '../client/retry.ts';
 import { hideKeyInAnswers, secretHider } from '../client/secrets.ts';
 import { type HttpRequest, type Transport, usualLimits } from '../client/transport.ts';
 import { isExplained, SotraError } from '../errors.ts';
-import { type Config, sandboxFile } from '../lib/config/config.ts';
-import { describeKey, missingKeyError, type Service, servedSandboxUrl } from '../lib/config/service.ts';
+import {
+  type Config,
+  describeKey,
+  missingKeyError,
+  type Service,
+  sandboxFile,
+  servedSandboxUrl,
+} from '../lib/config/config.ts';
 import { type Io, lazy } from '../lib/io.ts';
 import { type CallLog, logCall, logFailure, openCallLog } from './log.ts';
 
@@ -115,8 +121,8 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
       baseUrl: isPasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
       explain: async (error, failed) => {
-        const { explainFailure } = await import('../client/hints.ts');
-        return explainFailure(error, failed, {
+        const { explainRequestError } = await import('../client/hints.ts');
+        return explainRequestError(error, failed, {
           timeoutMs,
           maxTimeMs,
           maxWaitMs,

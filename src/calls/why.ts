@@ -3,7 +3,8 @@ import { safeText } from '../api/safe-text.ts';
 import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
-import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/service.ts';
+import { describeKey, resolveService, type Service } from '../lib/config/config.ts';
+import type { StoredSettings } from '../lib/config/settings.ts';
 import { formatAge } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/view.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
@@ -143,7 +144,7 @@ export function evidenceTexts({ differences, ignored, notes }: Explanation) {
 }
 
 /** Explains the call with a number or id, or what failed or warned last. Errors: `not-found`. */
-export async function explainFailure(typed: string | undefined, context: Context): Promise<Result> {
+export async function showWhy(typed: string | undefined, context: Context): Promise<Result> {
   const { call, command } = typed === undefined ? await findLast(context) : { call: await findCall(typed, context) };
   const why = call === undefined ? describeCommandFailure(command) : await describeCallFailure(call, context, command);
   const { format, jq } = context.options;

@@ -246,7 +246,7 @@ export function createFetchTransport(fetch: Fetch): Transport {
         const response = await fetch(url.href, sent);
         if (response.type === 'opaqueredirect')
           throw new SotraError('redirect', `${url.origin} redirects, but a browser does not say where`);
-        const read = await readBody(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
+        const read = await readText(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
           text: '',
           bytes: 0,
           bodyError: nameFailure(thrown, cutFailure),
@@ -264,7 +264,7 @@ export function createFetchTransport(fetch: Fetch): Transport {
 }
 
 /** The body, which `fetch` has decoded already. By a reader: not every browser iterates over a stream. */
-async function readBody(
+async function readText(
   body: Response['body'],
   maxBytes: number,
   onChunk: () => void,

@@ -137,7 +137,7 @@ export function statusError(request: HttpRequest, answer: HttpResponse, config: 
     return new SotraError('redirect', `${request.url.origin} ${led}`, shared);
   }
   const code = findStatusCode(status);
-  const message = `${describeAnswer(answer, config)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
+  const message = `${quoteExplanation(answer, config)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), config.now());
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
@@ -149,7 +149,7 @@ const maxExplanation = 500;
 /** Characters that are searched for secrets. */
 const maxRead = 100_000;
 
-function describeAnswer(answer: HttpResponse, config: StatusConfig): string {
+function quoteExplanation(answer: HttpResponse, config: StatusConfig): string {
   const { text, bodyError } = answer;
   if (bodyError !== undefined) return `the explanation cannot be read: ${bodyError.message}`;
   if (text.trim() === '') return 'no explanation given';

@@ -21,7 +21,7 @@ interface HintConfig extends TimeLimits {
 }
 
 /** Puts the error of a failed request into the words of the command line, with a hint; the library has neither. */
-export function explainFailure(error: SotraError, failed: FailedRequest, config: HintConfig): SotraError {
+export function explainRequestError(error: SotraError, failed: FailedRequest, config: HintConfig): SotraError {
   if (error.code === 'network') return Object.assign(error, describeConnection(failed.request.url, error.cause));
   const hint = findHint(error, failed, config);
   return hint === undefined ? error : Object.assign(error, { hint });

@@ -2,7 +2,7 @@ import { normalizeAddress, plainAddress } from '../api/address.ts';
 import type { ChainFamily } from '../api/chain.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { readEnv } from '../lib/config/service.ts';
+import { readEnv } from '../lib/config/config.ts';
 import { warnOfReaders } from '../lib/files/durable-file.ts';
 import { readText, readWhole } from '../lib/files/source.ts';
 import { mayAsk } from '../lib/output/confirm.ts';

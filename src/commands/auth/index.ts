@@ -2,7 +2,7 @@ import { local } from '../../api/endpoint.ts';
 import { choice, optional } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
 import { orUndefined, usageError } from '../../errors.ts';
-import { type KeyStore, missingKeyError } from '../../lib/config/service.ts';
+import { type KeyStore, missingKeyError } from '../../lib/config/config.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';

@@ -1,8 +1,7 @@
-import { checkBaseUrl } from '../../api/http-address.ts';
+import { checkBaseUrl, readOrigin } from '../../api/http-address.ts';
 import { command } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { keychainProblem, removeFromKeychain, writeKeychain } from '../../lib/config/keychain.ts';
 import {
   chosenContext,
   contextNames,
@@ -12,12 +11,11 @@ import {
   presets,
   readEnv,
   readKeyOrigin,
-  readOrigin,
   resolveService,
   type Service,
-  type StoredContext,
-  type StoredSettings,
-} from '../../lib/config/service.ts';
+} from '../../lib/config/config.ts';
+import { keychainProblem, removeFromKeychain, writeKeychain } from '../../lib/config/keychain.ts';
+import type { StoredContext, StoredSettings } from '../../lib/config/settings.ts';
 import { confirm, mayAsk, pick, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { checkName } from '../context/index.ts';

@@ -7,7 +7,7 @@ import { computeBackoff, policies } from '../../client/retry.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, writeMessage } from '../../errors.ts';
-import type { Service } from '../../lib/config/service.ts';
+import type { Service } from '../../lib/config/config.ts';
 import { visibleJson } from '../../lib/output/json.ts';
 
 /** A comment and its signer. */

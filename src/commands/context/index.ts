@@ -1,6 +1,6 @@
 import { checkWireNames, type InputOf, local } from '../../api/endpoint.ts';
 import { layouts, matching } from '../../api/formats.ts';
-import { checkBaseUrl } from '../../api/http-address.ts';
+import { checkBaseUrl, readOrigin } from '../../api/http-address.ts';
 import { defined, isObject } from '../../api/json.ts';
 import { checkValue, choice, formatted, json, nullable, optional, text } from '../../api/kind.ts';
 import { command } from '../../client/shell.ts';
@@ -14,11 +14,9 @@ import {
   presets,
   readEnv,
   readKeyOrigin,
-  readOrigin,
   resolveService,
-  type StoredContext,
-  type StoredSettings,
-} from '../../lib/config/service.ts';
+} from '../../lib/config/config.ts';
+import type { StoredContext, StoredSettings } from '../../lib/config/settings.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
 import type { Result, View } from '../../lib/output/view.ts';

@@ -1,13 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { buildRequest } from '../../client/client.ts';
 import { NetworkFailure, sendError } from '../../client/failures.ts';
-import { explainFailure, versionHint } from '../../client/hints.ts';
+import { explainRequestError, versionHint } from '../../client/hints.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
-import { sandboxFile } from '../../lib/config/config.ts';
-import { describeKey, readEnv, type Service } from '../../lib/config/service.ts';
+import { describeKey, readEnv, type Service, sandboxFile } from '../../lib/config/config.ts';
 import { platformRules } from '../../lib/io.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
@@ -140,7 +139,7 @@ async function askService({ baseUrl, apiKey }: Service, { io, options }: Context
   } catch (error) {
     const ms = io.now() - started;
     const hintConfig = { baseUrl, timeoutMs, maxTimeMs: timeoutMs, maxWaitMs };
-    return { ms, failure: explainFailure(sendError(request, error, hintConfig), { request }, hintConfig) };
+    return { ms, failure: explainRequestError(sendError(request, error, hintConfig), { request }, hintConfig) };
   } finally {
     await transport.close();
   }

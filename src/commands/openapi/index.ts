@@ -26,7 +26,7 @@ async function findTarget(context: Context) {
     const service = await context.config.service();
     if (service.kind === 'http') return { servers: [{ url: service.baseUrl }], wire: service.wire };
   }
-  const { presets, servedSandboxUrl } = await import('../../lib/config/service.ts');
+  const { presets, servedSandboxUrl } = await import('../../lib/config/config.ts');
   const stored = Object.entries(presets).flatMap(([preset, { baseUrl: url }]) =>
     url === undefined ? [] : [{ url, description: `preset ${preset}` }],
   );

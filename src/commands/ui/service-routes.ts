@@ -12,7 +12,7 @@ import { hideUrlSecrets, maskSecrets } from '../../client/secrets.ts';
 import { argumentWord, flagWords, shellLine, shellWord } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import type { Service } from '../../lib/config/service.ts';
+import type { Service } from '../../lib/config/config.ts';
 import { chooseSide, formatUsd, readCell } from '../../lib/output/format.ts';
 import { type AnyView, type Block, type CellText, cellValue, listBlocks, listRows } from '../../lib/output/view.ts';
 import type { CallOutcome, ServedCell, ServedTable } from '../../pages/activity.ts';

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { writeFlags } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { dataDirectory } from '../../lib/config/config.ts';
-import { chosenContext, readEnv } from '../../lib/config/service.ts';
+import { chosenContext, dataDirectory, readEnv } from '../../lib/config/config.ts';
 import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
-import type { Inbox, KeepLimits } from '../../webhooks/inbox.ts';
-import { type NatsAddress, readNatsAddress } from '../../webhooks/inbox.ts';
+import { type Inbox, type KeepLimits, type NatsAddress, readNatsAddress } from '../../webhooks/inbox.ts';
 import { openLocalInbox } from '../../webhooks/local/local-inbox.ts';
 import { storeFile } from '../../webhooks/local/store.ts';
 

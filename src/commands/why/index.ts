@@ -11,5 +11,5 @@ export function setUp(why: Command): void {
     .prints()
     .example('why', 'the last failure')
     .example('why 1 --json', 'the newest call, as JSON')
-    .run(async ({ call }, context) => (await import('../../calls/why.ts')).explainFailure(call, context));
+    .run(async ({ call }, context) => (await import('../../calls/why.ts')).showWhy(call, context));
 }

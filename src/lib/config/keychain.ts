@@ -1,10 +1,11 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { readOrigin } from '../../api/http-address.ts';
 import { command } from '../../client/shell.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { assetPath, isSingleFile } from '../files/asset.ts';
 import { childEnv, type Io, type System } from '../io.ts';
-import { readOrigin, type StoredContext } from './service.ts';
+import type { StoredContext } from './settings.ts';
 
 /** Of which context, for the origin of which address. */
 export interface KeychainAccount {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readFailure, readProxyFailure, statusError } from '../../../src/client/failures.ts';
-import { explainFailure } from '../../../src/client/hints.ts';
+import { explainRequestError } from '../../../src/client/hints.ts';
 import { secretHider } from '../../../src/client/secrets.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
@@ -18,7 +18,7 @@ const config = {
 };
 const refusal = (status: number, text: string, headers = {}) => {
   const answer = { status, text, headers: { 'x-request-id': 'r-1', ...headers }, bytes: text.length };
-  return explainFailure(statusError(request, answer, config), { request, answer }, config);
+  return explainRequestError(statusError(request, answer, config), { request, answer }, config);
 };
 
 const coded = (code: string | undefined, message = 'the reason', more = {}) =>
