@@ -147,15 +147,13 @@ export function evidenceTexts({ differences, ignored, notes }: Explanation) {
 export async function showWhy(typed: string | undefined, context: Context): Promise<Result> {
   const { call, command } = typed === undefined ? await findLast(context) : { call: await findCall(typed, context) };
   const why = call === undefined ? describeCommandFailure(command) : await describeCallFailure(call, context, command);
-  const { format, jq } = context.options;
-  if (jq !== undefined || (format ?? 'table') !== 'table') return { kind: 'answer', answer: why };
   const age = formatAge(Date.parse(why.at) / 1000, context.io.now() / 1000);
   const what = why.code === null ? 'warning' : 'failure';
   const heading =
     typed === undefined
       ? `The last ${what}, ${age} ago (errors with exit 2 or 3, such as a wrong flag, are not kept):\n`
       : '';
-  return { kind: 'text', text: heading + formatWhy(why) };
+  return { kind: 'answer', answer: why, drawn: heading + formatWhy(why) };
 }
 
 type Found = { call: NumberedEntry; command?: FailedCommand } | { call: undefined; command: FailedCommand };

@@ -24,7 +24,7 @@ import {
   type SignedComment,
   warnOfText,
 } from './comment-text.ts';
-import { preview as previewView, sign as view } from './view.ts';
+import { previews as previewsView, preview as previewView, sign as view } from './view.ts';
 import type { WalletSigning } from './wallet-page.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
@@ -63,18 +63,13 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   return { kind: 'none' };
 }
 
-/** The texts to be signed: readable text, or rows if a format is asked for. */
-export function showPreviews(
-  lines: Signing['lines'],
-  form: TextForm,
-  { options: { format, jq }, io }: Context,
-  isMany: boolean,
-): Result {
+/** The texts to be signed. */
+export function showPreviews(lines: Signing['lines'], form: TextForm, { io }: Context, isMany: boolean): Result {
   const previews = lines.map(({ fields }) => previewText(fields, form));
-  if (jq === undefined && (format === undefined || format === 'table'))
-    return { kind: 'text', text: previews.map((each) => describePreview(each, io.out)).join('\n') };
-  if (!isMany) return { kind: 'answer', answer: previews[0], view: previewView };
-  return { kind: 'items', batches: inSlices(previews), view: previewView };
+  const drawn = previews.map((each) => describePreview(each, io.out)).join('\n');
+  return isMany
+    ? { kind: 'answer', answer: previews, view: previewsView, drawn }
+    : { kind: 'answer', answer: previews[0], view: previewView, drawn };
 }
 
 interface VerifyInput extends CommentInput, FormInput {

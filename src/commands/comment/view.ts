@@ -144,6 +144,8 @@ export const sign = recordView<SignedComment>([
 
 export const preview = recordView<Text>(textColumns);
 
+export const previews = listView<Text>(textColumns);
+
 export const verify = recordView<Verdict>([
   column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
   column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana if it is valid)'),

@@ -21,9 +21,8 @@ export function setUp(completion: Command): void {
     .params({ shell: local(choice(shells), 'the shell', { positional: true }) })
     .example('completion bash', 'for bash')
     .example('completion zsh', 'for zsh')
-    .run(async ({ shell }, { options }) => {
+    .run(async ({ shell }) => {
       const script = readAsset(`../completions/${files[shell]}`).toString();
-      if (options.format === 'json') return { kind: 'answer', answer: { shell, script } };
-      return { kind: 'text', text: script };
+      return { kind: 'answer', answer: { shell, script }, drawn: script };
     });
 }

@@ -39,13 +39,11 @@ export function setUp(help: Command): void {
     .example('help exit-codes', 'what each exit code means')
     .example('help rate-limited', 'one error code, or exit code (help 7), and what helps')
     .prints()
-    .run(async ({ words = [] }, { options, io }) => {
+    .run(async ({ words = [] }, { io }) => {
       const topic = words.join(' ');
       const shown = (await findText(topic, io.out.width)) ?? (await findCommandHelp(help, words));
       if (shown === undefined) throw unknownTopic(help, topic);
-      return options.format === 'json'
-        ? { kind: 'answer', answer: { topic, text: shown } }
-        : { kind: 'text', text: shown };
+      return { kind: 'answer', answer: { topic, text: shown }, drawn: shown };
     });
 }
 

@@ -56,15 +56,13 @@ export function setUp(history: Command): void {
     .example('history show 1 --har', 'as an HTTP archive')
     .run(async ({ call: typed = '1', har }, context) => {
       const { findCall } = await import('../../calls/read-log.ts');
-      const { io, options } = context;
       const call = await findCall(typed, context);
       if (har) {
         const { wrapInHar } = await import('../../calls/entry.ts');
-        return { kind: 'answer', answer: wrapInHar([call], io.version) };
+        return { kind: 'answer', answer: wrapInHar([call], context.io.version) };
       }
       const { showCall, formatCall } = await import('./actions.ts');
-      const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
-      return isText ? { kind: 'text', text: formatCall(call) } : { kind: 'answer', answer: showCall(call) };
+      return { kind: 'answer', answer: showCall(call), drawn: formatCall(call) };
     });
 
   history

@@ -93,7 +93,6 @@ async function printConfig({ argv, options, config }: Context): Promise<Result> 
     },
     { clients: 'VS Code (.vscode/mcp.json)', settings: { servers: { sotra: { type: 'stdio', ...server } } } },
   ];
-  if (options.format === 'json') return { kind: 'answer', answer: { entries } };
   const texts = entries.map(({ clients, settings }) => `${clients}:\n${JSON.stringify(settings, null, 2)}\n`);
-  return { kind: 'text', text: texts.join('\n') };
+  return { kind: 'answer', answer: { entries }, drawn: texts.join('\n') };
 }

@@ -76,12 +76,17 @@ async function printRequest(
 /** Writes a command's result to stdout and returns the exit code. Errors: ClosedPipe when the reader is gone. */
 export async function printResult(result: Result, input: unknown, printing: PrintContext): Promise<number> {
   const { io, filter } = printing;
-  if (result.kind === 'answer') await printAnswer(result, input, printing);
+  const form = chooseForm(result, printing);
+  if (result.kind === 'answer') {
+    const { drawn } = result;
+    if (drawn !== undefined && (form === 'table' || form === 'plain')) await io.out.write(drawn);
+    else await printAnswer(result, input, printing);
+  }
   if (result.kind === 'items') await printItems(result, input, printing);
   if (result.kind === 'request') await printRequest(result, printing);
   if (result.kind === 'text') {
     if (filter !== undefined) throw usageError('--jq: this command prints no JSON');
-    const isDrawn = drawnForms.includes(chooseForm(result, printing));
+    const isDrawn = drawnForms.includes(form);
     await io.out.write(isDrawn || !io.out.isTTY ? result.text : visibleJson(result.text));
   }
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;

@@ -186,6 +186,8 @@ export type Result =
       kind: 'answer';
       answer: unknown;
       text?: string;
+      /** What people get instead of its rows or its JSON. */
+      drawn?: string;
       view?: AnyView;
       notes?: readonly string[];
       exitCode?: number;
