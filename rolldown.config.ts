@@ -87,7 +87,7 @@ const pages: Plugin = {
 };
 
 const sharedByCommands = /src\/(commands\/endpoint-command|lib\/output\/columns|api\/holding)\.ts$/;
-const sharedOfClient = /src\/(client\/(secrets|shell|retry|paginate)|lib\/files\/text-file)\.ts$/;
+const sharedOfClient = /src\/client\/(secrets|shell|retry|paginate)\.ts$/;
 
 /** The noun of its endpoints or of its commands. */
 function nounOf(id: string): string | undefined {

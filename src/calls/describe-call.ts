@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from '../client/client.ts';
-import { listHeaders, pickHeader, readKind, readRequestId } from '../client/failures.ts';
-import { readCode } from '../client/hints.ts';
+import { listHeaders, pickHeader, readCode, readKind, readRequestId } from '../client/failures.ts';
 import { maskHeader } from '../client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../client/transport.ts';
 import { readMessage } from '../errors.ts';

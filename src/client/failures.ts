@@ -73,6 +73,15 @@ export function readKind(thrown: unknown): FailureKind {
   return thrown instanceof NetworkFailure ? thrown.kind : 'broken';
 }
 
+/** The code of the first cause of a failure, of the system, of TLS or of undici; empty without one. */
+export function readCode(failure: unknown): string {
+  const { cause } = (failure ?? {}) as { cause?: unknown };
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  // The errors of undici's parser have a name alone.
+  const { name, code = name } = (first ?? {}) as { name?: string; code?: unknown };
+  return typeof code === 'string' ? code : '';
+}
+
 /** The error of a request that got no answer. */
 export function sendError(
   { url: { origin } }: Pick<HttpRequest, 'url'>,

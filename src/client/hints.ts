@@ -2,7 +2,7 @@ import { longerTimeout } from '../api/duration.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { BoundsError } from '../api/json.ts';
 import type { SotraError } from '../errors.ts';
-import { isWebPage, pickHeader, readKind } from './failures.ts';
+import { isWebPage, pickHeader, readCode, readKind } from './failures.ts';
 import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
@@ -71,15 +71,6 @@ function describeConnection(url: URL, cause: unknown): Problem {
   const isOfCode = kind !== 'proxy' && kind !== 'cut';
   const describe = (isOfCode ? problems[readCode(cause)] : undefined) ?? problems[kind];
   return describe?.({ url, why }) ?? { message: `the connection to ${url.origin} failed: ${why}`, hint: checkOften };
-}
-
-/** The code of the first cause of a failure, of the system, of TLS or of undici; empty without one. */
-export function readCode(failure: unknown): string {
-  const { cause } = (failure ?? {}) as { cause?: unknown };
-  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
-  // The errors of undici's parser have a name alone.
-  const { name, code = name } = (first ?? {}) as { name?: string; code?: unknown };
-  return typeof code === 'string' ? code : '';
 }
 
 const checkOften = 'If it happens each time, check the port, and whether the address needs https.';

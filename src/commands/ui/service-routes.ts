@@ -5,7 +5,7 @@ import { isObject, tryParseJson } from '../../api/json.ts';
 import { findMismatch } from '../../api/mismatch.ts';
 import { checkInput } from '../../api/request.ts';
 import * as webhooks from '../../api/webhook.ts';
-import { openCallActivity } from '../../calls/call-activity.ts';
+import { callSource, closeCallActivity, openCallActivity } from '../../calls/call-activity.ts';
 import { isHistoryOff } from '../../calls/log.ts';
 import { curlLine } from '../../client/preview.ts';
 import { hideUrlSecrets, maskSecrets } from '../../client/secrets.ts';
@@ -110,7 +110,7 @@ export async function openOwnService({ kind, baseUrl }: Service, context: Contex
   const calls = openCallActivity({ context, commandStart, openSender: () => makePageContext({ context }), live });
   const service = openServiceRoutes({ views: await context.views(), commandStart, context });
   return {
-    source: calls.source,
+    source: callSource(calls),
     routes: service.routes,
     facts: {
       title: 'service',
@@ -119,7 +119,7 @@ export async function openOwnService({ kind, baseUrl }: Service, context: Contex
       empty: isHistoryOff(context.io) ? 'SOTRA_HISTORY=0: calls are not logged.' : 'No requests yet.',
       line: `${commandStart} leaderboard list`,
     },
-    close: async () => void (await Promise.all([calls.close(), service.close()])),
+    close: async () => void (await Promise.all([closeCallActivity(calls), service.close()])),
   };
 }
 
