@@ -3,11 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunOptions, serve } from './harness.ts';
 
-type Served = Awaited<ReturnType<typeof serve>>;
-
 export const secret = 'whsec_test';
 
-/** A listener in this process; `stop` ends it and gives what it printed, `shown` is what it printed on stderr so far. */
+/** A listener in this process: `deliver` sends it a signed body, `stop` ends it and gives what it printed, `shown` is what it printed on stderr so far. */
 export async function listen(
   folder: string,
   more: string | readonly string[] = '',
@@ -21,7 +19,9 @@ export async function listen(
   const port = given.includes('--port') ? [] : ['--port', '0'];
   const argv = ['webhook', 'listen', '--secret-file', file, ...port, ...given];
   const { ready, stop, shown } = await serve(argv, { env: { SOTRA_DATA_DIR: folder, ...env }, ...clock });
-  return { url: '', ui: '', ...ready, stop, shown } as { url: string; ui: string } & Pick<Served, 'stop' | 'shown'>;
+  const { url = '', ui = '' }: { url?: string; ui?: string } = ready ?? {};
+  const deliver = (body: string) => send(url, body, signed(body));
+  return { url, ui, stop, shown, deliver, env: { SOTRA_DATA_DIR: folder } };
 }
 
 export function bodyOf(id: string, type = 'new-feed-item'): string {

@@ -46,7 +46,9 @@ export function place(answer: Answer = well) {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   const methods = () => sent.map(({ method }) => method).join(' ');
-  return { folder, sent, service, sotra, write, read, methods, uploads: () => uploadFolders(folder) };
+  const posts = () => sent.filter(({ method }) => method === 'POST').length;
+  const json = async (argv: string) => JSON.parse((await sotra(`${argv} --json`)).out);
+  return { folder, sent, service, sotra, json, write, read, methods, posts, uploads: () => uploadFolders(folder) };
 }
 
 /** Where a data folder keeps its uploads. */
@@ -64,7 +66,7 @@ export function kept(options: Parameters<typeof keepWebhooks>[0] = {}) {
     const { method, url, body } = request;
     return fault.answer(request, count) ?? service.answer(method, url.pathname, body);
   });
-  return { ...there, ...service, requests, fault };
+  return { ...there, ...service, requests, fault, uids: () => service.hooks.map(({ uid }) => uid) };
 }
 
 export const ids = (count: number) => Array.from({ length: count }, (_, index) => `ext:${index}\n`).join('');

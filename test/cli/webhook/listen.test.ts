@@ -6,60 +6,40 @@ import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 
 test('a signed event is stored once, an unsigned or wrong one is 401, a repeat is accepted and not shown again', async () => {
-  const folder = temporaryFolder();
-  const { url, stop } = await listen(folder, '--json');
+  const { url, stop, deliver, env } = await listen(temporaryFolder(), '--json');
   const body = bodyOf('one');
   expect(await send(url, body, {})).toBe(401);
   expect(await send(url, body, signed(body, 'other'))).toBe(401);
   expect(await send(url, `${body} `, signed(body))).toBe(401);
-  expect(await send(url, body, signed(body))).toBe(200);
-  expect(await send(url, body, signed(body))).toBe(200);
   const single = '{"eventId":"two","eventType":"copyswap"}';
-  expect(await send(url, single, signed(single))).toBe(200);
+  for (const each of [body, body, single]) expect(await deliver(each)).toBe(200);
   expect((await fetch(url)).status).toBe(405);
-  const { out, code } = await stop();
-  expect(code).toBe(0);
-  expect(
-    out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toEqual([JSON.parse(body).events[0], { eventId: 'two', eventType: 'copyswap' }]);
-  const { out: stored } = await run('webhook events --json', { env: { SOTRA_DATA_DIR: folder } });
-  expect(JSON.parse(stored).map((row: { eventId: string }) => row.eventId)).toEqual(['two', 'one']);
-  const file = join(folder, 'webhook', 'inbox', 'default', 'inbox.db');
+  const { out } = await stop();
+  const printed = out.trim().split('\n');
+  expect(printed.map((line) => JSON.parse(line))).toEqual([JSON.parse(body).events[0], JSON.parse(single)]);
+  expect(await runJson('webhook events', { env })).toMatchObject([{ eventId: 'two' }, { eventId: 'one' }]);
+  const file = join(env.SOTRA_DATA_DIR, 'webhook', 'inbox', 'default', 'inbox.db');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-const card = (direction?: string) => ({
-  actor: { name: 'whale' },
-  metadata: {
-    tokenSymbol: 'DEGEN',
-    tokenChain: 'base',
-    trades: direction === undefined ? [] : [{ direction, usdCost: 12 }],
-  },
-});
+const tradeEvent = (...trades: object[]) => {
+  const metadata = { tokenSymbol: 'DEGEN', tokenChain: 'base', trades };
+  const feedItem = { actor: { name: 'whale' }, metadata };
+  return JSON.stringify({ eventId: '2', eventType: 'new-feed-item', feedItem });
+};
 
-const described: readonly [body: string, shown: string][] = [
+test.each([
   ['{"events":[{"eventType":"x"}]}', '\tx\t\tan event of the type x\t'],
   ['{"events":[{"eventId":"1","eventType":"profile-updated"}]}', '\tan event of the type profile-updated\t1'],
   ['[]', '\tunknown\t\tan event without a type\t'],
   ['', '\tunknown\t\tan event without a type\t'],
   ['no JSON', '\tunknown\t\tan event without a type\t'],
-  [
-    JSON.stringify({ eventId: '2', eventType: 'new-feed-item', feedItem: card('buy') }),
-    '\twhale buys $12.00 of DEGEN on base\t2',
-  ],
-  [
-    JSON.stringify({ eventId: '3', eventType: 'new-feed-item', feedItem: card('sell') }),
-    '\twhale sells $12.00 of DEGEN on base\t3',
-  ],
-  [JSON.stringify({ eventId: '4', eventType: 'new-feed-item', feedItem: card() }), '\twhale trades DEGEN on base\t4'],
-];
-
-test.each(described)('the signed body %j is shown by its type, a trade by its direction', async (body, shown) => {
-  const { url, stop } = await listen(temporaryFolder());
-  expect(await send(url, body, signed(body))).toBe(200);
+  [tradeEvent({ direction: 'buy', usdCost: 12 }), '\twhale buys $12.00 of DEGEN on base\t2'],
+  [tradeEvent({ direction: 'sell', usdCost: 12 }), '\twhale sells $12.00 of DEGEN on base\t2'],
+  [tradeEvent(), '\twhale trades DEGEN on base\t2'],
+])('the signed body %j is shown by its type, a trade by its direction', async (body, shown) => {
+  const { stop, deliver } = await listen(temporaryFolder());
+  expect(await deliver(body)).toBe(200);
   expect((await stop()).out).toContain(shown);
 });
 
@@ -72,24 +52,18 @@ test('during a change of secrets both count', async () => {
 });
 
 test('a tolerance refuses old signatures, a body of more than 5 MB is 413', async () => {
-  const { url } = await listen(temporaryFolder(), '--tolerance 60s');
+  const { url, deliver } = await listen(temporaryFolder(), '--tolerance 60s');
   const body = bodyOf('one');
   expect(await send(url, body, signed(body, secret, 1_565_125_718))).toBe(401);
-  expect(await send(url, body, signed(body))).toBe(200);
+  expect(await deliver(body)).toBe(200);
   expect(await send(url, 'x'.repeat(5 * 1024 * 1024 + 1), signed('x')).catch(() => 413)).toBe(413);
 });
 
 test('bytes and headers are forwarded unchanged, again until they are accepted; routes get only their kind', async () => {
-  const folder = temporaryFolder();
-  const target = await stub((_, response, count) => {
-    response.statusCode = count % 3 === 1 ? 500 : 200;
-    response.end();
-  });
+  const target = await stub((_, response, count) => response.writeHead(count % 3 === 1 ? 500 : 200).end());
   const comments = await stub((_, response) => response.end());
-  const { url, stop } = await listen(
-    folder,
-    `--forward-to ${target.url}/all --route comment-created=${comments.url}/comments`,
-  );
+  const flags = `--forward-to ${target.url}/all --route comment-created=${comments.url}/comments`;
+  const { url, stop } = await listen(temporaryFolder(), flags);
   const bodies = ['a', 'b', 'c', 'd'].map((id) => bodyOf(id, id === 'c' ? 'comment-created' : 'new-feed-item'));
   const headers = bodies.map((body): Record<string, string> => ({ ...signed(body), 'X-Custom': 'kept as it is' }));
   for (const [index, body] of bodies.entries()) expect(await send(url, body, headers[index] ?? {})).toBe(200);
@@ -105,11 +79,9 @@ test('bytes and headers are forwarded unchanged, again until they are accepted; 
 });
 
 test('--retries limits how often a delivery is sent that is not accepted, when forwarding and in replay', async () => {
-  const folder = temporaryFolder();
   const target = await stub((_, response) => response.writeHead(503).end());
-  const { url, stop, shown } = await listen(folder, `--forward-to ${target.url} --retries 1`);
-  const body = bodyOf('one');
-  expect(await send(url, body, signed(body))).toBe(200);
+  const { stop, shown, deliver, env } = await listen(temporaryFolder(), `--forward-to ${target.url} --retries 1`);
+  expect(await deliver(bodyOf('one'))).toBe(200);
   await until(() => shown.err.includes('set aside'));
   expect(target.requests).toHaveLength(2);
   const { err } = await stop();
@@ -118,24 +90,21 @@ test('--retries limits how often a delivery is sent that is not accepted, when f
   );
   expect(err).toContain('1 delivery set aside: sotra webhook events --status failed lists it.');
   expect(err).not.toContain('wait to be forwarded');
-  const env = { SOTRA_DATA_DIR: folder };
   expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);
   expect(target.requests).toHaveLength(3);
 });
 
 test('why a target fails is shown by other commands with its tries and the next one, and printed when it changes, not for each delivery', async () => {
-  const folder = temporaryFolder();
   let status = 500;
   const target = await stub((_, response) => response.writeHead(status).end());
-  const { url, stop, shown } = await listen(folder, `--forward-to ${target.url}/in`);
-  for (const id of ['one', 'two', 'three']) expect(await send(url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
-  const env = { SOTRA_DATA_DIR: folder };
-  const show = async () => runJson('webhook show two', { env });
+  const { stop, shown, deliver, env } = await listen(temporaryFolder(), `--forward-to ${target.url}/in`);
+  for (const id of ['one', 'two', 'three']) expect(await deliver(bodyOf(id))).toBe(200);
+  const show = () => runJson('webhook show two', { env });
   await expect.poll(async () => (await show()).retries.length).toBe(1);
-  const { status: state, forwards, retries, webhook } = await show();
-  expect([state, forwards]).toEqual(['waiting', []]);
-  expect(retries).toMatchObject([{ url: `${target.url}/in`, webhook, status: 500, error: 'HTTP 500' }]);
-  expect(retries[0].nextMs).toBeGreaterThan(retries[0].atMs);
+  const two = await show();
+  const retry = { url: `${target.url}/in`, webhook: two.webhook, status: 500, error: 'HTTP 500' };
+  expect(two).toMatchObject({ status: 'waiting', forwards: [], retries: [retry] });
+  expect(two.retries[0].nextMs).toBeGreaterThan(two.retries[0].atMs);
   const { err: notes } = await run('webhook events --status waiting --json', { env });
   expect(notes).toMatch(/http:\S+\/in does not accept \/hook#[0-9a-f]{8}: HTTP 500; \d+ (try|tries), next at 20/);
   const table = await run('webhook show two', { env, tty: 120 });
@@ -160,17 +129,13 @@ test('of two listeners on one store the second is refused', async () => {
 });
 
 test('replay sends stored events once more, as they came', async () => {
-  const folder = temporaryFolder();
-  const env = { SOTRA_DATA_DIR: folder };
-  const { url, stop } = await listen(folder);
+  const { stop, deliver, env } = await listen(temporaryFolder());
   const bodies = ['a', 'b', 'c'].map((id) => bodyOf(id));
-  for (const body of bodies) await send(url, body, signed(body));
+  for (const body of bodies) await deliver(body);
   await stop();
   const target = await stub((_, response) => response.end());
-  const one = await run(`webhook replay b --to ${target.url} --json`, { env });
-  expect(JSON.parse(one.out)).toEqual([
-    { eventId: 'b', eventType: 'new-feed-item', taken: true, status: 200, error: null },
-  ]);
+  const one = await runJson(`webhook replay b --to ${target.url}`, { env });
+  expect(one).toEqual([{ eventId: 'b', eventType: 'new-feed-item', taken: true, status: 200, error: null }]);
   expect((await run(`webhook replay --since 1h --to ${target.url}`, { env })).code).toBe(0);
   expect(target.requests.map(({ body }) => body)).toEqual([bodies[1], ...bodies]);
   expect((await run(`webhook replay nobody --to ${target.url}`, { env })).code).toBe(5);
@@ -183,8 +148,8 @@ test('a port in use is an error, and nothing keeps running', async () => {
   const { url } = await listen(folder);
   const argv = `--port ${new URL(url).port} --forward-to http://127.0.0.1:9/in`;
   expect(await (await listen(other, argv)).stop()).toEqual(failure(3, ': another program listens there\n'));
-  const { url: next } = await listen(other, '--forward-to http://127.0.0.1:9/in');
-  expect(await send(next, bodyOf('one'), signed(bodyOf('one')))).toBe(200);
+  const next = await listen(other, '--forward-to http://127.0.0.1:9/in');
+  expect(await next.deliver(bodyOf('one'))).toBe(200);
 });
 
 const [wallet, other] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'];
@@ -195,19 +160,11 @@ function routedBody(
   { type = 'new-feed-item', trader = wallet, chain = 'base', reason = 'aped-in' } = {},
 ) {
   const trades = [{ direction: 'buy' }, { direction: 'sell' }];
-  const metadata = { tokenChain: chain, tokenAddress: token, trades };
-  const event = {
-    eventId,
-    eventType: type,
-    reason,
-    walletAddresses: [],
-    externalIds: ['7'],
-    feedItem: { actor: { address: trader }, metadata },
-  };
+  const feedItem = { actor: { address: trader }, metadata: { tokenChain: chain, tokenAddress: token, trades } };
+  const event = { eventId, eventType: type, reason, walletAddresses: [], externalIds: ['7'], feedItem };
   return JSON.stringify({ events: [event] });
 }
 
-const deliver = async (url: string, body: string) => expect(await send(url, body, signed(body))).toBe(200);
 const idsAt = (target: Stub) => target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
 
 test('a route accepts conditions: a wallet, a token, a chain, a reason and any field of the event', async () => {
@@ -220,13 +177,12 @@ test('a route accepts conditions: a wallet, a token, a chain, a reason and any f
   ];
   const targets = await Promise.all(rules.map(() => stub((_, response) => response.end())));
   const routes = rules.flatMap((rule, at) => ['--route', `${rule}=${targets[at]?.url}/in?a=b`]);
-  const folder = temporaryFolder();
-  const { url, stop, shown } = await listen(folder, routes);
-  await deliver(url, routedBody('a'));
-  await deliver(url, routedBody('b', { trader: other, chain: 'solana' }));
-  await deliver(url, routedBody('c', { type: 'comment-created', reason: 'first-buy', chain: 'zora' }));
-  await deliver(url, routedBody('d', { type: 'copyswap' }));
-  await deliver(url, routedBody('e', { chain: 'solana' }));
+  const { stop, shown, deliver } = await listen(temporaryFolder(), routes);
+  await deliver(routedBody('a'));
+  await deliver(routedBody('b', { trader: other, chain: 'solana' }));
+  await deliver(routedBody('c', { type: 'comment-created', reason: 'first-buy', chain: 'zora' }));
+  await deliver(routedBody('d', { type: 'copyswap' }));
+  await deliver(routedBody('e', { chain: 'solana' }));
   const expected = [['a', 'e'], ['b', 'e'], ['c'], ['c'], ['d']];
   await expect.poll(() => targets.map(idsAt)).toEqual(expected);
   expect(targets[0]?.requests[0]?.url).toBe('/in?a=b');
@@ -240,16 +196,10 @@ test('only what fits a condition waits for its target, also over a restart', asy
   const folder = temporaryFolder();
   const routes = ['--route', `* where address=${other}=${target.url}`];
   const first = await listen(folder, routes);
-  for (const [id, trader] of [
-    ['a', wallet],
-    ['b', other],
-    ['c', wallet],
-    ['d', other],
-  ])
-    await deliver(first.url, routedBody(String(id), { trader: String(trader) }));
-  const env = { SOTRA_DATA_DIR: folder };
-  const waiting = await run('webhook events --status waiting --columns eventId --format csv', { env });
-  expect(waiting.out).toBe('eventId\nd\nb\n');
+  for (const [id, trader] of Object.entries({ a: wallet, b: other, c: wallet, d: other }))
+    await first.deliver(routedBody(id, { trader }));
+  const waiting = await runJson('webhook events --status waiting', { env: first.env });
+  expect(waiting).toMatchObject([{ eventId: 'd' }, { eventId: 'b' }]);
   expect((await first.stop()).err).toContain('2 deliveries wait to be forwarded');
   down = false;
   target.requests.length = 0;
@@ -270,13 +220,13 @@ test.each([
   'copyswap where token=ext:1=http://127.0.0.1:3000',
   'copyswap where chain=base or chain=zora and x=http://127.0.0.1:3000',
 ])('an invalid route is refused before anything starts: %s', async (route) => {
-  const { code, err } = await run(['webhook', 'forward', '--route', route]);
-  expect([code, err]).toEqual([2, expect.stringContaining("'KIND where FIELD=VALUE and FIELD=VALUE=URL'")]);
+  const refused = await run(['webhook', 'forward', '--route', route]);
+  expect(refused).toEqual(failure(2, "'KIND where FIELD=VALUE and FIELD=VALUE=URL'"));
 });
 
 test('a route to what is no http address is refused without its password', async () => {
-  const { code, err } = await run(['webhook', 'forward', '--route', '* where chain=base=ftp://me:pass@host/x']);
-  expect([code, err]).toEqual([2, expect.stringContaining('ftp://***@host/x: must be an http or https address')]);
+  const refused = await run(['webhook', 'forward', '--route', '* where chain=base=ftp://me:pass@host/x']);
+  expect(refused).toEqual(failure(2, 'ftp://***@host/x: must be an http or https address'));
 });
 
 test('a delivery older than --repeats-within is refused, unless --tolerance allows it', async () => {
@@ -309,38 +259,27 @@ test('a route of an unknown kind, chain or reason works, with a warning that nam
     `* where reason=first_buy=${target}4`,
     `* where reason=aped-in=${target}5`,
   ];
-  const { stop } = await listen(
-    temporaryFolder(),
-    routes.flatMap((route) => ['--route', route]),
-  );
+  const flags = routes.flatMap((route) => ['--route', route]);
+  const { stop } = await listen(temporaryFolder(), flags);
   const warnings = (await stop()).err.split('\n').filter((line) => line.startsWith('warning: --route'));
   expect(warnings).toEqual([
-    'warning: --route: unknown kind of event comment_created; known: new-feed-item, comment-created, copyswap. Did you mean comment-created?',
-    'warning: --route: unknown chain Base; known: ethereum, optimism, polygon, arbitrum, zora, base, zero, solana, hyperliquid. Did you mean base?',
+    expect.stringMatching(/: unknown kind of event comment_created; known: .* Did you mean comment-created\?$/),
+    expect.stringMatching(/: unknown chain Base; known: ethereum, .* Did you mean base\?$/),
     'warning: --route: unknown reason first_buy; known: first-buy, repeat-buy, aped-in. Did you mean first-buy?',
   ]);
 });
 
 test('events are found by a coin of hyperliquid', async () => {
   const folder = temporaryFolder();
-  const body = (id: string, token: string) =>
-    Buffer.from(
-      `{"events":[{"eventId":"${id}","eventType":"new-feed-item","feedItem":{"metadata":{"tokenAddress":"${token}"}}}]}`,
-    );
-  await fillInbox(folder, [
-    { webhook: '/a#11111111', atMs: 1_790_000_000_000, body: body('eth', 'ETH') },
-    { webhook: '/a#11111111', atMs: 1_790_000_000_001, body: body('spot', '@107') },
-  ]);
-  const found = async (token: string) => {
-    const { code, out } = await run(`webhook events --token ${token} --json`, { env: { SOTRA_DATA_DIR: folder } });
-    return [code, JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId)];
+  const event = (eventId: string, tokenAddress: string) => {
+    const events = [{ eventId, eventType: 'new-feed-item', feedItem: { metadata: { tokenAddress } } }];
+    return { atMs: 1_790_000_000_000, body: Buffer.from(JSON.stringify({ events })) };
   };
-  expect([await found('ETH'), await found('@107'), await found('BTC')]).toEqual([
-    [0, ['eth']],
-    [0, ['spot']],
-    [0, []],
-  ]);
-  expect(await run('webhook events --token 0x12', { env: { SOTRA_DATA_DIR: folder } })).toEqual(
-    failure(2, '--token 0x12: must be an EVM or Solana address, or a coin'),
-  );
+  await fillInbox(folder, [event('eth', 'ETH'), event('spot', '@107')]);
+  const find = (token: string) => runJson(`webhook events --token ${token}`, { env: { SOTRA_DATA_DIR: folder } });
+  expect(await find('ETH')).toMatchObject([{ eventId: 'eth' }]);
+  expect(await find('@107')).toMatchObject([{ eventId: 'spot' }]);
+  expect(await find('BTC')).toEqual([]);
+  const refused = await run('webhook events --token 0x12');
+  expect(refused).toEqual(failure(2, '--token 0x12: must be an EVM or Solana address, or a coin'));
 });

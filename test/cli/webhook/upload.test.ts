@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { fc } from '../../support/draw.ts';
-import { failure, run, temporaryFolder } from '../../support/harness.ts';
+import { failure, newUser, run, runJson, temporaryFolder } from '../../support/harness.ts';
 import { long, size } from '../../support/size.ts';
 import { add, fresh, hook, ids, kept, place, register, uid } from '../../support/upload-place.ts';
 
@@ -14,38 +14,20 @@ const lowVitalik = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045';
 const mint = 'So11111111111111111111111111111111111111112';
 
 test('a mixed list is normalized, repeats are dropped across case, and the result is counted', async () => {
-  const { sotra, write, holds } = kept();
-  const lines = [
-    vitalik,
-    mint,
-    'ext:U',
-    'ext:u',
-    lowVitalik,
-    '',
-    `  ${mint}  `,
-    `0x${lowVitalik.slice(2).toUpperCase()}`,
-  ];
+  const { json, write, holds } = kept();
+  const upper = `0x${lowVitalik.slice(2).toUpperCase()}`;
+  const lines = [vitalik, mint, 'ext:U', 'ext:u', lowVitalik, '', `  ${mint}  `, upper];
   write('list', lines.join('\r\n'));
-  const { code, out } = await sotra(`${register} @list --json`);
-  expect([code, JSON.parse(out)]).toEqual([
-    0,
-    {
-      uid: 'w-0',
-      destinationUrl: hook,
-      addresses: 4,
-      chunks: 1,
-      duplicates: 3,
-      rejected: 0,
-      secretFile: expect.stringMatching(/secret-[0-9a-f]{12}$/),
-    },
-  ]);
+  expect(await json(`${register} @list`)).toEqual({
+    ...{ uid: 'w-0', destinationUrl: hook, addresses: 4, chunks: 1, duplicates: 3, rejected: 0 },
+    secretFile: expect.stringMatching(/secret-[0-9a-f]{12}$/),
+  });
   expect(holds('w-0')).toEqual([lowVitalik, mint, 'ext:U', 'ext:u'].sort());
 });
 
 test('more addresses for a webhook have no secret', async () => {
-  const { sotra } = place();
-  const { out } = await sotra(`webhook add-addresses ${uid} --wallet-addresses ext:a,ext:b --json`);
-  expect(JSON.parse(out)).toEqual({ uid, destinationUrl: null, addresses: 2, chunks: 1, duplicates: 0, rejected: 0 });
+  const result = await place().json(`webhook add-addresses ${uid} --wallet-addresses ext:a,ext:b`);
+  expect(result).toEqual({ uid, destinationUrl: null, addresses: 2, chunks: 1, duplicates: 0, rejected: 0 });
 });
 
 test.each([
@@ -53,11 +35,10 @@ test.each([
   [1001, 2],
   [2500, 3],
 ])('%i addresses are %i requests', async (count, chunks) => {
-  const { sotra, write, requests, holds } = kept();
+  const { json, write, requests, holds } = kept();
   write('list', ids(count));
-  const { out } = await sotra(`${register} @list --json`);
-  expect([JSON.parse(out), requests.length]).toMatchObject([{ addresses: count, chunks }, chunks + 1]);
-  expect(holds('w-0')).toHaveLength(count);
+  expect(await json(`${register} @list`)).toMatchObject({ addresses: count, chunks });
+  expect([requests.length, holds('w-0').length]).toEqual([chunks + 1, count]);
 });
 
 test('each distinct address is sent once, in order, whatever is repeated between', async () => {
@@ -78,35 +59,28 @@ test('each distinct address is sent once, in order, whatever is repeated between
 });
 
 test('an upload that stops half-way is exit 10 and says how far it is and why; the same command sends what is missing', async () => {
-  const { sotra, write, fault, requests, sent, holds } = kept();
+  const { sotra, write, fault, sent, holds, posts } = kept();
   write('list', ids(3500));
   fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [401, { error: 'not now' }] : undefined);
   const argv = `${register} @list --concurrency 1`;
   const first = await sotra(`${argv} --json`);
-  expect([first.code, first.out, JSON.parse(first.err).error]).toMatchObject([
-    10,
-    '',
-    {
-      code: 'partial',
-      message: expect.stringMatching(/^2,000 of 3,500 addresses confirmed, then: not now/),
-      hint: expect.stringMatching(/^The same command continues; sotra webhook list shows it\. The key \.\.\.tner from/),
-      details: { uid: 'w-0', addresses: 3500, confirmed: 2000 },
-    },
-  ]);
+  expect(first).toEqual(failure(10, '2,000 of 3,500 addresses confirmed, then: not now'));
+  expect(JSON.parse(first.err).error).toMatchObject({
+    code: 'partial',
+    hint: expect.stringMatching(/^The same command continues; sotra webhook list shows it\. The key \.\.\.tner from/),
+    details: { uid: 'w-0', addresses: 3500, confirmed: 2000 },
+  });
   fault.answer = () => undefined;
-  expect(await sotra(argv)).toMatchObject({ code: 0 });
-  expect([holds('w-0').length, sent.length]).toEqual([3500, 3500]);
-  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect((await sotra(argv)).code).toBe(0);
+  expect([holds('w-0').length, sent.length, posts()]).toEqual([3500, 3500, 1]);
 });
 
 test('what is confirmed is not sent again, whatever list it comes in, until --again asks for it', async () => {
   const { sotra, write, sent } = place();
   write('list', ids(3));
   await sotra(`${add} @list`);
-  expect(await sotra(`${add} @list`)).toMatchObject({
-    code: 0,
-    err: `Nothing was sent: webhook ${uid} has all 3 addresses. --again sends them once more.\n`,
-  });
+  const { err } = await sotra(`${add} @list`);
+  expect(err).toBe(`Nothing was sent: webhook ${uid} has all 3 addresses. --again sends them once more.\n`);
   write('more', ids(5));
   await sotra(`${add} @more`);
   expect(sent.at(-1)?.body).toBe('{"walletAddresses":["ext:3","ext:4"]}');
@@ -167,67 +141,46 @@ test('--dry-run and --curl show the next request and how many there are, and cha
   const { sotra, write, fault, requests, uploads } = kept();
   write('list', ids(2500));
   const dry = await sotra(`${register} @list --dry-run`);
-  expect([dry.code, dry.err, dry.out.split('\n')[0], uploads()]).toEqual([
-    0,
-    '2,500 addresses in 3 requests; this is the first, the others are PUTs of up to 1,000.\n',
-    'POST https://a.example.com/v1/webhooks/feed',
-    [],
-  ]);
-  expect(dry.out).toMatch(
-    /\{"walletAddresses":\["ext:0",.*"ext:999"\],"destinationUrl":"https:\/\/d\.example\.com\/hook"\}/,
-  );
+  const others = 'this is the first, the others are PUTs of up to 1,000.\n';
+  expect([dry.err, uploads()]).toEqual([`2,500 addresses in 3 requests; ${others}`, []]);
+  expect(dry.out).toMatch(/^POST https:\/\/a\.example\.com\/v1\/webhooks\/feed\n/);
+  expect(dry.out).toMatch(/\{"walletAddresses":\["ext:0",.*"ext:999"\],"destinationUrl":"https:.*hook"\}/);
   fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);
   expect((await sotra(`${register} @list`)).code).toBe(10);
   const [folder = ''] = uploads();
   const files = () => ['state.json', 'confirmed.txt'].map((name) => readFileSync(join(folder, name), 'utf8'));
   const before = { sent: requests.length, files: files() };
   const left = await sotra(`${register} @list --dry-run`);
-  expect([left.err, left.out.split('\n')[0]]).toEqual([
-    '1,500 of 2,500 addresses in 2 requests; this is the first, the others are PUTs of up to 1,000.\n',
-    'PUT https://a.example.com/v1/webhooks/feed/w-0',
-  ]);
-  expect((await sotra('webhook sync w-0 --file @list --curl')).out).toContain(
-    `--data-raw '{"walletAddresses":["ext:1000",`,
-  );
+  expect(left.err).toBe(`1,500 of 2,500 addresses in 2 requests; ${others}`);
+  expect(left.out).toMatch(/^PUT https:\/\/a\.example\.com\/v1\/webhooks\/feed\/w-0\n/);
+  const curl = await sotra('webhook sync w-0 --file @list --curl');
+  expect(curl.out).toContain(`--data-raw '{"walletAddresses":["ext:1000",`);
   expect({ sent: requests.length, files: files() }).toEqual(before);
   fault.answer = () => undefined;
   await sotra(`${register} @list`);
-  expect(await sotra(`${register} @list --dry-run`)).toEqual({
-    code: 0,
-    out: '',
-    err: 'Nothing was sent: webhook w-0 has all 2,500 addresses.\n',
-  });
+  const none = await sotra(`${register} @list --dry-run`);
+  expect(none).toEqual(failure(0, 'Nothing was sent: webhook w-0 has all 2,500 addresses.\n'));
 });
 
-const files: readonly [flags: string, message: string, hint: string][] = [
+test.each([
   ['--file @list --wallet-addresses ext:a', '--file cannot be used with --wallet-addresses', 'Omit one of them.'],
   ['', '--file or --wallet-addresses is required', 'Give a file, - for stdin, or --wallet-addresses.'],
   ['--wallet-addresses ext:a --column wallet', '--column needs --file', 'Omit it.'],
   ['--file @folder', '--file @folder: a folder, not a file', ''],
   ['--file @empty', '@empty has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
   ['--file -', 'stdin has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
-  [
-    '--wallet-addresses ext:a --wallet-addresses x',
-    '--wallet-addresses: 1 line is not an address; nothing was sent',
-    'Correct them, or send the rest (1) with --skip-invalid.',
-  ],
-  [
-    '--file @checksum',
-    '@checksum: 2 lines are not addresses; nothing was sent',
-    'Correct them, or send the rest (0) with --skip-invalid. A wrong checksum is accepted with --allow-bad-checksum.',
-  ],
-];
-
-test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) => {
+  ['--wallet-addresses ext:a,x', '--wallet-addresses: 1 line is not an address; nothing was sent', 'Correct them, or'],
+  ['--file @checksum', '@checksum: 2 lines are not addresses; nothing was sent', 'accepted with --allow-bad-checksum.'],
+])('webhook add-addresses %s: %s', async (flags, message, hint) => {
   const { folder, sotra, write, sent } = place();
   write('list', 'ext:a\n');
   write('empty', '\n\n');
   write('checksum', 'x\n0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045\n');
   mkdirSync(join(folder, 'folder'));
-  const { code, err } = await sotra(`webhook add-addresses ${uid} ${flags}`);
-  expect([code, sent.length]).toEqual([2, 0]);
-  expect(err).toContain(`error: ${message}\n`);
-  expect(err).toContain(hint && `hint: ${hint}\n`);
+  const refused = await sotra(`webhook add-addresses ${uid} ${flags}`);
+  expect(refused).toEqual(failure(2, `error: ${message}\n`));
+  expect(refused.err).toContain(hint);
+  expect(sent).toEqual([]);
 });
 
 test('every bad line is named with its number and what is wrong, and nothing is sent', async () => {
@@ -299,18 +252,16 @@ test('a service that does not repeat the destination is warned of, and the uploa
     method === 'GET' ? [] : { uid, secret: 'a-secret-of-the-service' },
   ]);
   write('list', 'ext:a\n');
-  const { code, out, err } = await sotra(`${register} @list --json`);
-  expect([code, JSON.parse(out)]).toMatchObject([0, { uid, destinationUrl: hook, addresses: 1 }]);
+  const { out, err } = await sotra(`${register} @list --json`);
+  expect(JSON.parse(out)).toMatchObject({ uid, destinationUrl: hook, addresses: 1 });
   expect(err).toContain('unexpected shape at destinationUrl');
 });
 
-const secretFiles: readonly [text: string, secrets: string[]][] = [
+test.each([
   ['whsec_a', ['whsec_a']],
   ['# mine\n\n  \n  whsec_a \r\n #x\n#\nb\n', ['whsec_a', 'b']],
   ['a#b\n', ['a#b']],
-];
-
-test.each(secretFiles)('the secret file %j holds %j', async (text, secrets) => {
+])('the secret file %j holds %j', async (text, secrets) => {
   const file = join(temporaryFolder(), 's');
   writeFileSync(file, text, { mode: 0o600 });
   for (const secret of secrets) {
@@ -323,28 +274,23 @@ test.each(secretFiles)('the secret file %j holds %j', async (text, secrets) => {
 test('a secret file without a secret, or that cannot be read, is named', async () => {
   const file = join(temporaryFolder(), 's');
   const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
-  const refused = async (message: string) => {
-    const { code, err } = await run(`webhook verify --header t=1,v1=a --secret-file ${file} --json`, { stdin: '{}' });
-    expect([code, JSON.parse(err).error]).toMatchObject([3, { code: 'local-file', message, hint }]);
-  };
-  await refused(`the secret file ${file} cannot be read: no such file or directory`);
+  const check = () => run(`webhook verify --header t=1,v1=a --secret-file ${file}`, { stdin: '{}' });
+  const refusal = (problem: string) => failure(3, `the secret file ${file} ${problem}\nhint: ${hint}\n`);
+  expect(await check()).toEqual(refusal('cannot be read: no such file or directory'));
   writeFileSync(file, '# none\n \n');
-  await refused(`the secret file ${file} holds no secret`);
+  expect(await check()).toEqual(refusal('holds no secret'));
   writeFileSync(file, 'whsec_a\n***\n');
-  await refused(`the secret file ${file} holds *** instead of a secret`);
+  expect(await check()).toEqual(refusal('holds *** instead of a secret'));
 });
 
 /** Registers a list with a sandbox of its own: what the command says, and the addresses that the sandbox holds then. */
 async function registerInSandbox(file: string) {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const { code, out } = await run(`--sandbox webhook register --url http://127.0.0.1:9/hook --file ${file} --json`, {
-    env,
-  });
-  expect(code).toBe(0);
+  const { env } = newUser();
+  const told = await runJson(`--sandbox webhook register --url http://127.0.0.1:9/hook --file ${file}`, { env });
   const db = openDb(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
   const held = db.all<{ address: string }>('SELECT address FROM webhook_wallet').map(({ address }) => address);
   db.close();
-  return { told: JSON.parse(out), held };
+  return { told, held };
 }
 
 test('real addresses by the thousand are a request each thousand, and the sandbox holds all of them', async () => {
