@@ -128,6 +128,7 @@ export default defineConfig({
         { name: 'start', test: /src\/(cli|lib\/files\/asset)\.ts$/, priority: 4 },
         { name: 'columns', test: sharedByCommands, priority: 3 },
         { name: 'secrets', test: sharedOfClient, priority: 3 },
+        { name: 'text-file', test: /src\/lib\/files\/text-file\.ts$/, priority: 3 },
         { name: nounOf, debugName: 'noun', priority: 2 },
         { name: 'call', test: /src\/commands\/(run-command|run-endpoint)\.ts$/, priority: 1 },
         { name: 'sandbox', test: /src\/sandbox\/\S*(answer|leaderboard)\.ts$/ },
