@@ -46,13 +46,18 @@ function readSummary(event: unknown): EventSummary | undefined {
   return { eventId, eventType: textIn(event, 'eventType') ?? unnamedType, event };
 }
 
-/** The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. */
+/**
+ * The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. A perp without an address
+ * is known by its symbol (wire-facts F5).
+ */
 export function collectNames(event: unknown): { addresses: ReadonlySet<string>; tokens: ReadonlySet<string> } {
   const [addresses, tokens] = [new Set<string>(), new Set<string>()];
   const add = (key: string, value: unknown): void => {
     if (Array.isArray(value)) for (const each of value) add(key, each);
-    else if (isObject(value)) for (const inner in value) add(inner, value[inner]);
-    else if (typeof value !== 'string' || value === '') return;
+    else if (isObject(value)) {
+      if (value['tokenAddress'] === '') add('tokenAddress', value['tokenSymbol']);
+      for (const inner in value) add(inner, value[inner]);
+    } else if (typeof value !== 'string' || value === '') return;
     else if (key === 'externalId' || key === 'externalIds') addresses.add(`ext:${value}`);
     else if (/^(?:tokenAddress|contractAddress)$/.test(key)) tokens.add(normalizeAddress(value));
     else if (/address(?:es)?$/i.test(key)) addresses.add(normalizeAddress(value));

@@ -111,7 +111,7 @@ export function setUp(webhook: Command): void {
       showSecrets,
       concurrency,
       check: option.flag('send nothing; exit 10 if addresses are missing, 2 for bad lines'),
-      exact: option.flag('with --check: exit 10 also if addresses left the file'),
+      exact: option.flag('with --check: exit 10 also if addresses left the file', { needs: 'check' }),
       replace: option.flag('replace the webhook if addresses left the file (asks, or --yes)'),
     })
     .example(

@@ -2,7 +2,7 @@ import { isWalletAddress } from '../../api/address.ts';
 import { parseDuration, parseSize, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
 import { httpAddressKind } from '../../api/formats.ts';
-import { choice, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
+import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
 import { eventTypes } from '../../api/webhook.ts';
 import { eventStatuses } from '../../webhooks/inbox.ts';
 import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
@@ -38,6 +38,12 @@ const momentOption = (help: string) =>
     'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
     { valueName: 'time' },
   );
+
+function findTokenProblem(typed: string): string | undefined {
+  if (isToken(typed)) return undefined;
+  const coin = typed.toUpperCase();
+  return `must be an EVM or Solana address, or a coin${isToken(coin) ? `; did you mean ${coin}?` : ''}`;
+}
 
 const minKeptBytes = 1024 ** 2;
 
@@ -86,11 +92,12 @@ export const eventsParams = {
     'must be an EVM or Solana address or ext:<id>',
     { takesAddress: 'wallet' },
   ),
-  token: option.checked(
+  token: local(
+    optional(formatted({ findProblem: findTokenProblem })),
     'only events that name this token address or coin',
-    isToken,
-    'must be an EVM or Solana address, or a coin',
-    { takesAddress: 'token' },
+    {
+      takesAddress: 'token',
+    },
   ),
   webhook: option.text('only events sent to this path, or path#secret as in webhook show', { valueName: 'path' }),
   status: local(optional(choice(eventStatuses)), 'only events with this status'),

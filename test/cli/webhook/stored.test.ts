@@ -61,6 +61,17 @@ test('webhook events finds by time, type, address, token, webhook and status, ne
   expect(cut.err).toBe('Older events are stored too: use --limit or --since to see them.\n');
 });
 
+test('webhook events --token finds a perp by its symbol if it has no address, and suggests a coin in capitals', async () => {
+  const folder = temporaryFolder();
+  const feedItem = { metadata: { tokenAddress: '', tokenSymbol: 'SOL' } };
+  const body = JSON.stringify({ events: [{ eventId: 'perp', eventType: 'new-feed-item', feedItem }] });
+  await fillInbox(folder, [{ body: Buffer.from(body) }]);
+  const env = { SOTRA_DATA_DIR: folder };
+  expect(await runJson('webhook events --token SOL', { env })).toMatchObject([{ eventId: 'perp' }]);
+  expect(await runJson('webhook events --token ETH', { env })).toEqual([]);
+  expect(await run('webhook events --token eth', { env })).toEqual(failure(2, '; did you mean ETH?'));
+});
+
 test('webhook events --follow prints what comes while a listener runs, and ends with Ctrl-C', async () => {
   const { deliver, env } = await listen(temporaryFolder());
   const stopping = new AbortController();

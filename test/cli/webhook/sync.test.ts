@@ -317,6 +317,7 @@ test.each([
   [`${uid} --url ${hook}`, '--url cannot be used with a uid'],
   [`${uid} --secret-file @s`, '--secret-file needs --url'],
   [`${uid} --replace`, '--replace needs --url'],
+  [`${uid} --exact`, '--exact needs --check: send nothing; exit 10 if addresses are missing, 2 for bad lines'],
 ])('webhook sync %s is refused: %s', async (flags, message) => {
   const { sotra, write, requests } = kept();
   write('list', ids(2));
