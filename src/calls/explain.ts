@@ -154,7 +154,7 @@ function writeWarning({ entry: { request } }: Facts): string[] {
 function reasonOfRedirect({ answer, origin, entry: { _sotra } }: Facts): Reason {
   const to = answer?.headers['location'];
   const target = to !== undefined && URL.canParse(to, origin) ? new URL(to, origin).origin : origin;
-  if (target === origin) return makeReason(sentence(_sotra.error ?? 'the service redirects'));
+  if (target === origin) return explainCommand({ code: 'redirect', message: _sotra.error ?? '', hint: _sotra.hint });
   // No line to paste: the target of the redirect would get the key.
   return makeReason(`${origin} redirects to ${target}, and the key is sent to no other origin.`);
 }

@@ -130,11 +130,16 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
     const result = await attemptOnce(request, config, deadlineMs);
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const { error, failure, redirect } = result;
-    if (redirect !== undefined && redirects < maxRedirects) {
+    if (redirect !== undefined && redirects < maxRedirects && redirect.href !== request.url.href) {
       redirects += 1;
       request = { ...request, url: redirect };
       continue;
     }
+    if (redirect !== undefined)
+      Object.assign(error, {
+        message: `${redirect.origin} redirects in a circle, or more than ${maxRedirects} times, at last to ${config.hide(redirect.pathname)}`,
+        hint: 'Check the base URL; --verbose shows each redirect.',
+      });
     const nowMs = config.now();
     const limits = { retries: config.retries, maxWaitMs: config.maxWaitMs, leftMs: deadlineMs - nowMs };
     const delay =
@@ -158,7 +163,7 @@ function findRedirect({ method, url }: HttpRequest, { status, headers }: HttpRes
   const isRedirect = method === 'GET' && [301, 302, 303, 307, 308].includes(status);
   if (!isRedirect || location === undefined || !URL.canParse(location, url.href)) return undefined;
   const next = new URL(location, url);
-  return next.origin === url.origin && next.href !== url.href ? next : undefined;
+  return next.origin === url.origin ? next : undefined;
 }
 
 interface AttemptFailure {

@@ -163,8 +163,9 @@ test.each([
   ['without an end', (count: number) => `/p${count}`, '/p6', 6],
 ])('redirects %s end with exit 9', async (_, findNext, last, asked) => {
   const service = await stub((_seen, response, count) => response.writeHead(302, { location: findNext(count) }).end());
-  const message = `error: ${service.url} redirects to ${last}\n`;
-  expect(await run('leaderboard list', { env: service.env })).toEqual(failure(9, message));
+  const message = `${service.url} redirects in a circle, or more than 5 times, at last to ${last}`;
+  const refused = await run('leaderboard list', { env: service.env });
+  expect(refused).toEqual(failure(9, `error: ${message}\nhint: Check the base URL; --verbose shows each redirect.`));
   expect(service.requests).toHaveLength(asked);
 });
 
