@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryParseJson } from '../api/json.ts';
+import { isObject, tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { readStateFile } from '../lib/files/durable-file.ts';
@@ -16,6 +16,7 @@ export function* readLog(folder: string): Generator<NumberedEntry | FailedComman
   let n = 0;
   for (const line of readLogLines(folder)) {
     const value = tryParseJson(line);
+    if (!isObject(value)) continue;
     const call = logEntrySchema.safeParse(value).data;
     if (call !== undefined) n += 1;
     const found = call === undefined ? failedCommandSchema.safeParse(value).data : { ...call, n };
@@ -88,5 +89,5 @@ export function refuseLost(
 /** The newest first. */
 function* readLogLines(folder: string): Generator<string> {
   for (const file of logFiles.map((name) => join(folder, name)))
-    if (existsSync(file)) yield* readStateFile(file).split('\n').reverse();
+    if (existsSync(file)) yield* readStateFile(file).split(/\n+/).reverse();
 }

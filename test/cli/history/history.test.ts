@@ -54,6 +54,13 @@ test('the last calls are listed, newest first, with their commands, those to the
   expect(err).toBe('There are more: add --limit.\n');
 });
 
+test('a log of blank lines and damaged ones is read in no time', async () => {
+  const { env, folder, calls } = user();
+  await run('--sandbox leaderboard list --limit 1', { env });
+  appendFileSync(join(folder, 'calls.ndjson'), `\n7\n"a"\n{\n${'\n'.repeat(2_000_000)}`);
+  expect(await calls('history --limit 3')).toMatchObject([{ n: 1 }]);
+});
+
 test('at 80 columns a line shows number, time, status, command, and the beginning of the path', async () => {
   const { env } = user();
   const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
