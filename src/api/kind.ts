@@ -56,6 +56,8 @@ interface ChoiceKind {
   choices: readonly (string | number)[];
   /** A service may know more choices, of this form. */
   open?: Format;
+  /** They may be typed in small letters. */
+  anyCase?: boolean;
 }
 
 export interface ListKind {
@@ -236,8 +238,10 @@ export function parseText(kind: Kind, typed: string): unknown {
       return /^-?\d{1,15}$/.test(typed) ? Number(typed) : typed;
     case 'number':
       return /^-?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(typed) ? Number(typed) : typed;
-    case 'choice':
-      return item.choices.find((each) => String(each) === typed) ?? typed;
+    case 'choice': {
+      const meant = item.anyCase ? typed.toUpperCase() : typed;
+      return item.choices.find((each) => String(each) === meant) ?? typed;
+    }
     case 'boolean':
       return typed === 'true' ? true : typed === 'false' ? false : typed;
     case 'json':

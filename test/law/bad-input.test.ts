@@ -50,6 +50,7 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
     '--token 0x12: a token on base is 0x and 40 hex digits',
   ],
   [`${trade} --chain base --trader ${wallet} --token 0x12`, '--token 0x12: a token on base is 0x and 40 hex digits'],
+  ['request HEAD /v2/leaderboard', '<method> HEAD: must be one of GET, POST, PUT, PATCH, DELETE'],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
   ['leaderboard rank', "missing required argument 'address'"],
   ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],

@@ -1,15 +1,9 @@
 import { local } from '../../api/endpoint.ts';
-import { matching } from '../../api/formats.ts';
-import { openChoice, text } from '../../api/kind.ts';
+import { choice, text } from '../../api/kind.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-const methodKind = openChoice(
-  methods,
-  matching((typed) => methods.some((method) => method === typed.toUpperCase()), `must be one of ${methods.join(', ')}`),
-);
+const methodKind = { ...choice(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), anyCase: true };
 
 export function setUp(request: Command): void {
   request

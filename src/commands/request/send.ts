@@ -25,8 +25,7 @@ interface RequestInput {
  * The answer to a request as it was typed; with `paginate` the items of all its pages. Errors: `usage` for another origin, a body that is not
  * JSON and a DELETE that is not confirmed; `local-file`; those of the call; `contract` when a page comes twice.
  */
-export async function sendTyped(given: RequestInput, context: Context): Promise<Result> {
-  const typed = { ...given, method: given.method.toUpperCase() };
+export async function sendTyped(typed: RequestInput, context: Context): Promise<Result> {
   const { baseUrl } = await context.config.service();
   const wire: WireRequest = {
     method: typed.method,
