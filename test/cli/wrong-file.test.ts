@@ -42,10 +42,7 @@ const files: Readonly<Record<string, string>> = {
   password: `${password}\n`,
   'phrase.txt': `${phrase}\n`,
   'phrase.lines': `${phrase.replaceAll(' ', '\n')}\n`,
-  'phrase.numbered': phrase
-    .split(' ')
-    .map((word, index) => `${index + 1}. ${word}\n`)
-    .join(''),
+  'phrase.numbered': `1. ${phrase.replaceAll(' ', '\n2. ')}\n`,
   'phrase.csv': `${phrase.replaceAll(' ', ',')}\n`,
   'phrase.json': JSON.stringify(phrase.split(' ')),
   'first.csv': `${evmKey},main\n`,
@@ -56,21 +53,11 @@ const files: Readonly<Record<string, string>> = {
 
 /** Flags that name a file to read. */
 const reading = ['file', 'signed', 'text-file', 'prices-file', 'data'];
-/** Flags about files that are made, and those that want a secret. */
-const others = [
-  'out',
-  'rejects',
-  'report',
-  'junit',
-  'undo-file',
-  'ready-file',
-  'db',
-  'show-secrets',
-  'with-key',
-  'secret-file',
-  'inbox-creds',
-];
+/** Flags about files that are made, and those that name a secret or its file. */
+const made = ['out', 'rejects', 'report', 'junit', 'undo-file', 'ready-file', 'db'];
+const ofSecrets = ['show-secrets', 'with-key', 'secret-file', 'inbox-creds'];
 const ofKeys = ['key', 'key-file', 'key-env', 'key-stdin', 'password-file', 'new-password-file'];
+const known = [...reading, ...made, ...ofSecrets, ...ofKeys];
 
 /** The line of a command's first example, with another file to read. */
 function lineWith({ words, examples }: Outline, { label, flag }: Outline['fields'][number], file: string): string {
@@ -86,9 +73,7 @@ test('every flag that may name a file is known here', () => {
     fields
       .filter(({ flag, help, kind }) => {
         const speaks = kind.type === 'text' && /\bfile\b|stdin/.test(help);
-        return (
-          (speaks || /file|secret|password|key|stdin/.test(flag)) && ![...reading, ...others, ...ofKeys].includes(flag)
-        );
+        return (speaks || /file|secret|password|key|stdin/.test(flag)) && !known.includes(flag);
       })
       .map(({ label }) => `${words.join(' ')} ${label}`),
   );
@@ -132,9 +117,9 @@ test('a private key in the file of a comment is not published', async () => {
     writeFileSync(join(folder, name), files[name] ?? '', { mode: 0o600 });
     for (const command of ['comment sign', 'comment post']) {
       const argv = `${command} ${swap} --key-env CANARY_KEY --text-file ${join(folder, name)}`;
-      const { code, out, err } = await run(argv, { env: { ...service.env, CANARY_KEY: evmKey } });
-      expect([argv, code, out, secretsIn(err)]).toEqual([argv, 2, '', []]);
-      expect(err).toContain('holds a private key, and a comment is public');
+      const refused = await run(argv, { env: { ...service.env, CANARY_KEY: evmKey } });
+      expect(refused).toEqual(failure(2, 'holds a private key, and a comment is public'));
+      expect(secretsIn(refused.err)).toEqual([]);
     }
   }
   expect(service.requests).toEqual([]);
@@ -171,12 +156,8 @@ test.each([
     linkSync(file, join(folder, 'hard'));
     for (const name of ['input', `../${folder.split('/').at(-1)}/input`, 'symbolic', 'hard']) {
       const rejects = `${folder}/${name}`;
-      const { code, err } = await run(`${command.replace('FILE', file)} --rejects ${rejects}`, { env });
-      expect([name, code, err]).toEqual([
-        name,
-        2,
-        `error: --rejects ${rejects}: that is ${file}, which would be emptied\nhint: Name another file.\n`,
-      ]);
+      const refused = await run(`${command.replace('FILE', file)} --rejects ${rejects}`, { env });
+      expect(refused).toEqual(failure(2, `error: --rejects ${rejects}: that is ${file}, which would be emptied\n`));
       expect(readFileSync(file, 'utf8')).toBe(content);
     }
     expect(service.requests).toEqual([]);

@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type WebhookEvent, webhookHandler } from '../../../src/library/webhook.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
-import { openPort, type RunOptions, run, runJson, stub, temporaryFolder, until } from '../../support/harness.ts';
+import {
+  failure,
+  newUser,
+  openPort,
+  type RunOptions,
+  run,
+  runJson,
+  stub,
+  temporaryFolder,
+  until,
+} from '../../support/harness.ts';
 import { listen, secret } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 
@@ -74,9 +84,8 @@ test('an endpoint built with the library passes every case, and gets a repeat, a
   expect(repeat).toEqual(good);
   const [newer, before] = [good, older].map((event) => (event as unknown as TradeEvent).feedItem.cardLatestTradeAt);
   expect(before).toBeLessThan(Number(newer));
-  expect([good, older, unknown].map((event) => event?.eventType)).toEqual([
-    ...['new-feed-item', 'new-feed-item', 'exam-unknown-type'],
-  ]);
+  const types = [good, older, unknown].map((event) => event?.eventType);
+  expect(types).toEqual(['new-feed-item', 'new-feed-item', 'exam-unknown-type']);
   expect(String(large?.['padding'])).toHaveLength(5_242_880);
   expect(slow?.walletAddresses).toHaveLength(1);
   expect((JSON.parse(out) as Row[]).at(-1)?.ms).toBeGreaterThan(3000);
@@ -84,12 +93,9 @@ test('an endpoint built with the library passes every case, and gets a repeat, a
 
 test('webhook listen with a tolerance passes, and gets a warning for old deliveries without one', async () => {
   const strict = await listen(temporaryFolder(), '--tolerance 5m');
-  expect(await examine(`${strict.url}/hook`)).toMatchObject({ code: 0, err: '10 passed, 0 warnings, 0 failed.\n' });
+  expect((await examine(`${strict.url}/hook`)).err).toBe('10 passed, 0 warnings, 0 failed.\n');
   const lenient = await listen(temporaryFolder());
-  expect(await examine(`${lenient.url}/hook`)).toMatchObject({
-    code: 0,
-    err: expect.stringContaining('9 passed, 1 warning, 0 failed.\n'),
-  });
+  expect((await examine(`${lenient.url}/hook`)).err).toContain('9 passed, 1 warning, 0 failed.\n');
 });
 
 test('an endpoint that accepts everything fails with exit 12, its table on stdout and each reason on stderr', async () => {
@@ -97,10 +103,9 @@ test('an endpoint that accepts everything fails with exit 12, its table on stdou
   const report = join(temporaryFolder(), 'exam.xml');
   const { code, out, err } = await examine(`${naive.url}/hook`, `--junit ${report} --columns case,status,verdict`);
   expect(code).toBe(12);
-  expect(out.split('\n')).toEqual([
-    ...['good\t200\tpass', 'repeat\t200\tpass', 'out-of-order\t200\tpass'],
-    ...['bad-signature\t200\tfail', 'unsigned\t200\tfail', 'stale\t200\twarn', 'unknown-type\t200\tpass'],
-    ...['empty\t200\tfail', 'large\t200\tpass', 'slow\t200\tpass', ''],
+  const rows = out.trim().split('\n');
+  expect(rows.filter((row) => !row.endsWith('\t200\tpass'))).toEqual([
+    ...['bad-signature\t200\tfail', 'unsigned\t200\tfail', 'stale\t200\twarn', 'empty\t200\tfail'],
   ]);
   expect(err).toMatch(/^fail bad-signature: 200 in \d+ ms; expected 4xx, such as 401\n/);
   expect(err).toMatch(
@@ -119,18 +124,9 @@ test('an endpoint that answers 500 accepts nothing: an unsigned delivery that it
   const broken = await stub((_, response) => response.writeHead(500).end());
   const { code, out } = await examine(`${broken.url}/hook`, '--json');
   expect(code).toBe(12);
-  expect(answers(out)).toEqual({
-    good: [500, 'fail'],
-    repeat: [500, 'fail'],
-    'out-of-order': [500, 'fail'],
-    'bad-signature': [500, 'warn'],
-    unsigned: [500, 'warn'],
-    stale: [500, 'warn'],
-    'unknown-type': [500, 'fail'],
-    empty: [500, 'fail'],
-    large: [500, 'fail'],
-    slow: [500, 'fail'],
-  });
+  const warned = (JSON.parse(out) as Row[]).filter(({ verdict }) => verdict === 'warn');
+  expect(warned.map((row) => row.case)).toEqual(['bad-signature', 'unsigned', 'stale']);
+  expect(answers(out)).toMatchObject({ good: [500, 'fail'], empty: [500, 'fail'], slow: [500, 'fail'] });
 });
 
 test('no answer in time, and a connection that is cut, are failures of their case alone', async () => {
@@ -155,9 +151,9 @@ test('a good delivery that is refused asks for the secret', async () => {
 test('if nothing listens, there is one error, also in the report', async () => {
   const [port] = await freePorts(1);
   const report = join(temporaryFolder(), 'exam.xml');
-  const { code, out, err } = await examine(`http://127.0.0.1:${port}/?a="<1>"&b=2`, `--junit ${report}`);
-  expect([code, out]).toEqual([9, '']);
-  expect(err).toContain(`error: cannot connect to http://127.0.0.1:${port}/?a="<1>"&b=2: connect ECONNREFUSED`);
+  const url = `http://127.0.0.1:${port}/?a="<1>"&b=2`;
+  const gone = await examine(url, `--junit ${report}`);
+  expect(gone).toEqual(failure(9, `error: cannot connect to ${url}: connect ECONNREFUSED`));
   expect(readXml(readFileSync(report, 'utf8'))).toEqual([
     'testsuites',
     'testsuite name="webhook exam" tests="1" failures="0" errors="1"',
@@ -170,30 +166,21 @@ test('if nothing listens, there is one error, also in the report', async () => {
 
 test('an endpoint on another machine is asked about first', async () => {
   const elsewhere = 'https://hooks.example.com/in?token=abc';
-  const refused = await examine(elsewhere);
-  expect([refused.code, refused.out]).toEqual([2, '']);
-  expect(refused.err).toContain('send 10 test deliveries to https://hooks.example.com/in?token=***');
-  expect(refused.err).toContain('--yes');
-  expect(await examine(elsewhere, '', { answers: ['n'] })).toMatchObject({ code: 2 });
+  const asked = 'send 10 test deliveries to https://hooks.example.com/in?token=***';
+  expect(await examine(elsewhere)).toEqual(failure(2, asked));
+  expect((await examine(elsewhere, '', { answers: ['n'] })).code).toBe(2);
 });
 
 test('a dry run lists the cases, sends nothing and leaves the report as it is', async () => {
   const service = await stub((_, response) => response.end());
   const report = join(temporaryFolder(), 'exam.xml');
-  const { code, out } = await examine(service.url, `--dry-run --json --junit ${report}`);
+  const { out } = await examine(service.url, `--dry-run --json --junit ${report}`);
   const rows = JSON.parse(out);
-  expect([code, rows.length, rows[3]]).toEqual([
-    ...[0, 10],
-    {
-      case: 'bad-signature',
-      sent: 'an event signed with another secret',
-      expected: '4xx, such as 401',
-      status: null,
-      ms: null,
-      error: null,
-      verdict: null,
-    },
-  ]);
+  expect(rows).toHaveLength(10);
+  expect(rows[3]).toEqual({
+    ...{ case: 'bad-signature', sent: 'an event signed with another secret', expected: '4xx, such as 401' },
+    ...{ status: null, ms: null, error: null, verdict: null },
+  });
   expect([service.requests, existsSync(report)]).toEqual([[], false]);
 });
 
@@ -217,7 +204,7 @@ test('the report is never written over the secret', async () => {
 });
 
 test('a webhook whose destination does not listen is named with the line that removes it', async () => {
-  const [env, [port = 0]] = [{ SOTRA_DATA_DIR: temporaryFolder() }, await freePorts(1)];
+  const [{ env }, [port = 0]] = [newUser(), await freePorts(1)];
   const open = await stub((_, response) => response.end());
   const register = async (url: string) =>
     (await runJson(`--sandbox webhook register --url ${url} --wallet-addresses ext:a`, { env })).uid;
@@ -225,28 +212,23 @@ test('a webhook whose destination does not listen is named with the line that re
   const uid = await register(`http://127.0.0.1:${port}/hook`);
   const { code, err, out } = await run('webhook trigger new-feed-item --sandbox', { env, skipWaits: true, tty: 80 });
   expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Accepted {2}Status {2}Error$/);
-  expect([code, err]).toEqual([
-    9,
-    `Not accepted by http://127.0.0.1:${port}/hook. To delete that webhook:
-  sotra --sandbox webhook delete ${uid}
-1 column hidden, see --columns
-`,
-  ]);
-  expect((await run(`--sandbox webhook delete ${uid} --yes`, { env })).code).toBe(0);
+  const line = `sotra --sandbox webhook delete ${uid}\n`;
+  const message = `Not accepted by http://127.0.0.1:${port}/hook. To delete that webhook:\n  ${line}`;
+  expect([code, err]).toEqual([9, expect.stringContaining(message)]);
+  await run(`--sandbox webhook delete ${uid} --yes`, { env });
   expect(await run('webhook trigger new-feed-item --sandbox', { env })).toMatchObject({ code: 0, err: '' });
 });
 
 test('a listener that starts shortly after the event still gets it', async () => {
-  const [env, [port = 0]] = [{ SOTRA_DATA_DIR: temporaryFolder() }, await freePorts(1)];
+  const [{ env }, [port = 0]] = [newUser(), await freePorts(1)];
   const hook = `--url http://127.0.0.1:${port}/hook --wallet-addresses ext:a`;
-  expect((await run(`--sandbox webhook register ${hook}`, { env })).code).toBe(0);
-  const triggered = run('webhook trigger new-feed-item --sandbox --json', { env });
+  await run(`--sandbox webhook register ${hook}`, { env });
+  const triggered = runJson('webhook trigger new-feed-item --sandbox', { env });
   const db = openDb(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
   await until(() => db.get('SELECT 1 FROM outbox WHERE tries = 1'), 'a try that nobody answers');
   db.close();
   const { server } = await stub((_, response) => response.end());
   await new Promise((resolve) => server.close(resolve));
   server.listen(port, '127.0.0.1');
-  const { code, out, err } = await triggered;
-  expect([code, err, JSON.parse(out)]).toMatchObject([0, '', [{ delivered: true, status: 200 }]]);
+  expect(await triggered).toMatchObject([{ delivered: true, status: 200 }]);
 });

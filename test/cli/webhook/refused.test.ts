@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, runJson, temporaryFolder, until } from '../../support/harness.ts';
+import { runJson, temporaryFolder, until } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 import { serveSandbox } from '../../support/served.ts';
@@ -33,19 +33,11 @@ test('every wrong signature gets the same answer, whatever is right about it', a
   const { url } = await listen(temporaryFolder());
   const body = bodyOf('one');
   const t = now();
-  const right = createHmac('sha256', secret).update(`${t}.${body}`);
-  const digest = right.digest();
-  const wrong = [
-    nobody,
-    digest.toString('base64url').slice(0, 42),
-    digest.toString('base64url').slice(0, 8),
-    `${digest.toString('base64url').slice(0, 42)}!`,
-    `${digest.toString('base64url')}=`,
-    digest.toString('hex'),
-    createHmac('sha256', `${secret}\n`).update(`${t}.${body}`).digest('base64url'),
-    createHmac('sha256', secret).update(`${t}.${body}\n`).digest('base64url'),
-    '',
-  ];
+  const sign = (by: string, text: string) => createHmac('sha256', by).update(`${t}.${text}`).digest('base64url');
+  const right = sign(secret, body);
+  const cut = [right.slice(0, 42), right.slice(0, 8), `${right.slice(0, 42)}!`, `${right}=`, ''];
+  const hex = Buffer.from(right, 'base64url').toString('hex');
+  const wrong = [nobody, ...cut, hex, sign(`${secret}\n`, body), sign(secret, `${body}\n`)];
   const answers = await Promise.all(
     wrong.map(async (signature) => {
       const headers = { 'daylight-signature': `t=${t},v1=${signature}` };
@@ -75,43 +67,37 @@ test('a sender that expects 100 Continue gets it', async () => {
   const { url } = await listen(temporaryFolder());
   const body = bodyOf('one');
   const signature = signed(body)['Daylight-Signature'] ?? '';
-  const { got, socket } = open(
-    url,
-    head(signature, `Content-Length: ${Buffer.byteLength(body)}\r\nExpect: 100-continue`),
-  );
+  const expecting = `Content-Length: ${Buffer.byteLength(body)}\r\nExpect: 100-continue`;
+  const { got, socket } = open(url, head(signature, expecting));
   await until(() => got.text.startsWith('HTTP/1.1 100 Continue'));
   socket.write(body);
   await until(() => got.text.includes('HTTP/1.1 200 OK'));
 });
 
 test('bodies that never end are dropped with 503 when they fill the memory, and good deliveries go on beside them', async () => {
-  const { url } = await listen(temporaryFolder());
+  const { url, deliver } = await listen(temporaryFolder());
   const part = 'x'.repeat(5 * 1024 * 1024 - 1);
   const request = head(`t=${now()},v1=${nobody}`, `Content-Length: ${part.length + 1}`) + part;
   const held = Array.from({ length: 8 }, () => open(url, request));
   await until(() => held.filter(({ got }) => got.text.startsWith('HTTP/1.1 503')).length >= 2);
   expect(held.find(({ got }) => got.text !== '')?.got.text.toLowerCase()).toContain('retry-after: 1');
-  const [small, large] = [bodyOf('small'), bodyOf(`large${'x'.repeat(4_000_000)}`)];
-  expect(await send(url, small, signed(small))).toBe(200);
-  expect(await send(url, large, signed(large))).toBe(200);
+  for (const id of ['small', `large${'x'.repeat(4_000_000)}`]) expect(await deliver(bodyOf(id))).toBe(200);
 });
 
 test('connections that send half a request keep no delivery out, and are closed', async () => {
-  const { url } = await listen(temporaryFolder());
+  const { url, deliver } = await listen(temporaryFolder());
   const idle = Array.from({ length: 256 }, () => open(url, 'POST / HTTP/1.1\r\n'));
-  const body = bodyOf('one');
-  expect(await send(url, body, signed(body))).toBe(200);
+  expect(await deliver(bodyOf('one'))).toBe(200);
   // It takes seconds until they are.
   if (isProof) await until(() => idle.every(({ got }) => got.closed));
 });
 
 test('thousands of refused pipelined requests end their connection, and deliveries of other senders are stored', async () => {
-  const { url } = await listen(temporaryFolder());
+  const { url, deliver } = await listen(temporaryFolder());
   const flood = open(url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
   await until(() => flood.got.closed);
   expect(flood.got.text.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2);
-  const body = bodyOf('one');
-  expect(await send(url, body, signed(body))).toBe(200);
+  expect(await deliver(bodyOf('one'))).toBe(200);
 });
 
 test('requests pipelined after a refused one are not answered, those after a good one are', async () => {
@@ -135,18 +121,14 @@ test('the probe of webhook validate is answered right and is no event', async ()
   const folder = temporaryFolder();
   const sandbox = await serveSandbox();
   const env = { ...sandbox.envA, SOTRA_DATA_DIR: folder };
-  const probe = async (url: string) => {
-    const argv = `webhook register --url ${url}/hook --wallet-addresses ext:user-1 --another --json --show-secrets`;
-    return JSON.parse((await run(argv, { env })).out);
-  };
   // The secret is known once there is a webhook, whose address is known once something listens.
   const [port] = await freePorts(1);
   const first = await listen(folder, `--port ${port}`);
-  const { uid, secret: made } = await probe(first.url);
+  const register = `webhook register --url ${first.url}/hook --wallet-addresses ext:user-1 --show-secrets`;
+  const { uid, secret: made } = await runJson(register, { env });
   await first.stop();
   const { stop, shown } = await listen(folder, `--port ${port} --forward-to http://127.0.0.1:1 --json`, `${made}\n`);
-  const { code, out } = await run(`webhook validate ${uid} --json`, { env });
-  expect([code, JSON.parse(out)]).toEqual([0, { success: true }]);
+  expect(await runJson(`webhook validate ${uid}`, { env })).toEqual({ success: true });
   await until(() => shown.err.includes('validation probe'));
   expect((await stop()).out).toBe('');
   expect(await runJson('webhook events', { env })).toEqual([]);
