@@ -50,7 +50,7 @@ export function plainAddress(address: string): string {
   return address.startsWith('solana:') ? address.slice('solana:'.length) : address;
 }
 
-/** The address as the service returns it: EVM lowercase, everything else unchanged. */
+/** The address as it is signed and sent, and as the service returns it: EVM lowercase, everything else unchanged. */
 export function normalizeAddress(text: string): string {
   return isEvmAddress(text) ? text.toLowerCase() : text;
 }

@@ -1,4 +1,4 @@
-import { decodeBase58, isEvmAddress, isSolanaAddress, textProblem, tokenProblem } from './address.ts';
+import { decodeBase58, isEvmAddress, isSolanaAddress, normalizeAddress, textProblem, tokenProblem } from './address.ts';
 import { type Chain, findFamily } from './chain.ts';
 import { unseenIn } from './safe-text.ts';
 
@@ -25,15 +25,10 @@ export function signedText(fields: TextFields, { serviceName, layout }: TextForm
     `${serviceName} Swap Comment:`,
     ...(layout === 'blank-line' ? [''] : []),
     `Chain: ${fields.chain}`,
-    `Token Address: ${signedToken(fields.tokenAddress)}`,
+    `Token Address: ${normalizeAddress(fields.tokenAddress)}`,
     `Txn Hash: ${fields.transactionHash}`,
     `Comment: ${fields.commentText}`,
   ].join('\n');
-}
-
-/** The token as it is signed and sent: EVM addresses lowercase, everything else unchanged. */
-export function signedToken(tokenAddress: string): string {
-  return isEvmAddress(tokenAddress) ? tokenAddress.toLowerCase() : tokenAddress;
 }
 
 /**

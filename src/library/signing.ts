@@ -1,13 +1,6 @@
-import { encodeBase58, encodeHex } from '../api/address.ts';
+import { encodeBase58, encodeHex, normalizeAddress } from '../api/address.ts';
 import { findFamily } from '../api/chain.ts';
-import {
-  commentProblem,
-  isServiceName,
-  signedText,
-  signedToken,
-  type TextFields,
-  type TextForm,
-} from '../api/signed-text.ts';
+import { commentProblem, isServiceName, signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
 import { readSignatureBytes, type Verdict, verifySignature } from '../api/verify-signature.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { solanaKey } from '../keys/solana-key.ts';
@@ -79,7 +72,7 @@ export async function signComment({
   const verdict = await verifySignature({ chain, message, signature, signerAddress: address });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
-  const token = signedToken(tokenAddress);
+  const token = normalizeAddress(tokenAddress);
   return { chain, tokenAddress: token, transactionHash, commentText, signature, signerAddress: address };
 }
 

@@ -1,4 +1,4 @@
-import { textProblem } from '../../api/address.ts';
+import { normalizeAddress, textProblem } from '../../api/address.ts';
 import type { Chain } from '../../api/chain.ts';
 import { chainKind, layouts } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
@@ -10,7 +10,6 @@ import {
   isServiceName,
   maxCommentCharacters,
   signedText,
-  signedToken,
   type TextFields,
   type TextForm,
 } from '../../api/signed-text.ts';
@@ -175,7 +174,7 @@ async function signedProblem(value: unknown): Promise<string | undefined> {
   const signed = value as SignedComment;
   if (!isServiceName(signed.serviceName)) return 'its serviceName must be one line of visible characters';
   if (signed.message !== signedText(signed, signed)) return 'its message does not match its fields';
-  if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
+  if (signed.tokenAddress !== normalizeAddress(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
   // The service accepts only base58 on solana.
   const verdict = await verifySignature({ ...signed, encoding: 'base58' });
   return verdict.valid ? undefined : verdict.reason;

@@ -2,7 +2,7 @@ import { normalizeAddress, plainAddress } from '../../api/address.ts';
 import type { Comment } from '../../api/answers.ts';
 import { list, post } from '../../api/comment.ts';
 import { isObject } from '../../api/json.ts';
-import { normalizeSignature, signedToken, type TextFields } from '../../api/signed-text.ts';
+import { normalizeSignature, type TextFields } from '../../api/signed-text.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -35,7 +35,7 @@ export function nameDestination({ kind, baseUrl }: Service): string {
 /** The body of the POST: the exact values that were signed. */
 export function makeBody(comment: SendableComment) {
   const { transactionHash, chain, commentText, signerAddress } = comment;
-  const tokenAddress = signedToken(comment.tokenAddress);
+  const tokenAddress = normalizeAddress(comment.tokenAddress);
   const signature = normalizeSignature(chain, comment.signature);
   return { transactionHash, chain, tokenAddress, commentText, signature, signerAddress };
 }

@@ -1,6 +1,6 @@
-import { isEvmAddress, isSolanaAddress, plainAddress } from '../../api/address.ts';
+import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '../../api/address.ts';
 import { type ChainFamily, findFamily } from '../../api/chain.ts';
-import { normalizeSignature, signedText, signedToken, type TextFields, type TextForm } from '../../api/signed-text.ts';
+import { normalizeSignature, signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
 import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -205,7 +205,7 @@ export async function makeSignedComment(
   { serviceName, layout }: TextForm,
   signer: Omit<Signer, 'wipe'>,
 ): Promise<SignedComment> {
-  const fields = { chain, tokenAddress: signedToken(tokenAddress), transactionHash, commentText };
+  const fields = { chain, tokenAddress: normalizeAddress(tokenAddress), transactionHash, commentText };
   const message = signedText(fields, { serviceName, layout });
   const signature = normalizeSignature(chain, await signer.sign(message));
   const signerAddress = signer.address;

@@ -21,7 +21,7 @@ interface ProgressOptions {
   now: () => number;
 }
 
-/** The part of a Context that progress needs: context.ts imports this file. */
+/** The part of a Context that progress needs: context.ts leads to this file. */
 interface CommandContext {
   io: Io;
   options: { format: Format | undefined; quiet: boolean; preview: boolean };
