@@ -4,7 +4,7 @@ import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage } from '../../errors.ts';
 import { resolveService, sandboxFile } from '../../lib/config/config.ts';
-import { createActivityApp } from '../../pages/activity-app.ts';
+import { createActivityApp } from '../../pages/activity.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';
 import type { Db } from '../../sandbox/db/store.ts';

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { untilAborted } from '../../lib/io.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { PageInput } from '../../pages/serve.ts';
 import type { Command } from '../command.ts';
@@ -22,33 +21,7 @@ export function setUp(ui: Command): void {
 
 async function showService(input: PageInput, context: Context): Promise<Result> {
   const service = await context.config.service();
-  if (service.kind === 'sandbox') {
-    const { startServed } = await import('../sandbox/start.ts');
-    return startServed({ ...input, ui: true, port: 0 }, context);
-  }
-  await context.client.requireKey();
-  context.stream();
-  const { io, note, warn } = context;
-  const [{ writeReadyFiles }, { createLiveLog }, { servePage }, { createActivityApp }, { openOwnService }] =
-    await Promise.all([
-      import('../../lib/files/durable-file.ts'),
-      import('../../pages/live-log.ts'),
-      import('../../pages/serve.ts'),
-      import('../../pages/activity-app.ts'),
-      import('./service-routes.ts'),
-    ]);
-  const live = createLiveLog();
-  const { source, routes, facts, close } = await openOwnService(service, context, live);
-  const page = await servePage(createActivityApp({ facts, sources: [source], live }, routes), warn);
-  let removeReadyFiles = () => {};
-  try {
-    removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: io.pid });
-    note(`Showing ${service.baseUrl}. Ctrl-C stops it.`);
-    await (await import('../../pages/serve.ts')).showAddress(page, input, context);
-    await untilAborted(io.signal);
-  } finally {
-    await Promise.all([page.close(), close()]);
-    removeReadyFiles();
-  }
-  return { kind: 'none' };
+  if (service.kind === 'http') return (await import('./service-routes.ts')).serveOwnPage(service, input, context);
+  const { startServed } = await import('../sandbox/start.ts');
+  return startServed({ ...input, ui: true, port: 0 }, context);
 }

@@ -13,11 +13,21 @@ import { argumentWord, flagWords, shellLine, shellWord } from '../../client/shel
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Service } from '../../lib/config/config.ts';
+import { writeReadyFiles } from '../../lib/files/durable-file.ts';
+import { untilAborted } from '../../lib/io.ts';
 import { chooseSide, formatUsd, readCell } from '../../lib/output/format.ts';
-import { type AnyView, type Block, type CellText, cellValue, listBlocks, listRows } from '../../lib/output/view.ts';
-import type { CallOutcome, ServedCell, ServedTable } from '../../pages/activity.ts';
-import type { LiveLog } from '../../pages/live-log.ts';
-import type { WebApp } from '../../pages/serve.ts';
+import {
+  type AnyView,
+  type Block,
+  type CellText,
+  cellValue,
+  listBlocks,
+  listRows,
+  type Result,
+} from '../../lib/output/view.ts';
+import { type CallOutcome, createActivityApp, type ServedCell, type ServedTable } from '../../pages/activity.ts';
+import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
+import { type PageInput, servePage, showAddress, type WebApp } from '../../pages/serve.ts';
 
 interface ServiceRoutesOptions {
   /** By id, how their answers become tables. */
@@ -101,6 +111,27 @@ function writeCommand({ id, params }: Endpoint, input: Input): string {
     return param.positional ? texts.map(argumentWord) : [shellLine(flagWords(flag, texts.join(',')))];
   });
   return [...id.split('.'), ...words].join(' ');
+}
+
+/** Serves a page about a service until a signal comes. Errors: `key-missing`; `config` if it cannot listen. */
+export async function serveOwnPage(service: Service, input: PageInput, context: Context): Promise<Result> {
+  const { io, note, warn } = context;
+  await context.client.requireKey();
+  context.stream();
+  const live = createLiveLog();
+  const { source, routes, facts, close } = await openOwnService(service, context, live);
+  const page = await servePage(createActivityApp({ facts, sources: [source], live }, routes), warn);
+  let removeReadyFiles = () => {};
+  try {
+    removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: io.pid });
+    note(`Showing ${service.baseUrl}. Ctrl-C stops it.`);
+    await showAddress(page, input, context);
+    await untilAborted(io.signal);
+  } finally {
+    await Promise.all([page.close(), close()]);
+    removeReadyFiles();
+  }
+  return { kind: 'none' };
 }
 
 /** What a page shows of the service in use: logged calls, a board and webhooks. */

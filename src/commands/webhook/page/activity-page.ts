@@ -1,8 +1,7 @@
 import { signedHeader } from '../../../api/webhook-signature.ts';
 import { shellLine } from '../../../client/shell.ts';
 import type { Context } from '../../../context.ts';
-import type { SendOutcome } from '../../../pages/activity.ts';
-import { createActivityApp } from '../../../pages/activity-app.ts';
+import { createActivityApp, type SendOutcome } from '../../../pages/activity.ts';
 import { createLiveLog } from '../../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../../pages/serve.ts';
 import { openDb } from '../../../sandbox/db/store.ts';
