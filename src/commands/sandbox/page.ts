@@ -9,16 +9,19 @@ import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPage, servePage } from '../../pages/serve.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { openInside } from '../../sandbox/serve/answer.ts';
-import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
-import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
-import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { firstCurl, openServiceRoutes } from '../ui/service-routes.ts';
 import { dataSource, listCaused, openDataActivity, readNew, sendTestEvents } from './data-activity.ts';
-import { openRequestActivity } from './request-activity.ts';
+import {
+  addRequest,
+  type ExchangeParts,
+  findByAnswer,
+  type RequestActivity,
+  requestSource,
+} from './request-activity.ts';
 import type { Ready } from './served.ts';
 
 export interface SandboxPage extends ServedPage {
-  addRequest: (logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer) => void;
+  addRequest: (...exchange: ExchangeParts) => void;
 }
 
 interface SandboxPageOptions {
@@ -44,7 +47,7 @@ export async function startSandboxPage(
   const { timeoutMs } = context.options;
   const isBuiltIn = ready.db === sandboxFile(context.io);
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
-  const requests = openRequestActivity({
+  const requests: RequestActivity = {
     url,
     wire,
     transport: http,
@@ -53,14 +56,16 @@ export async function startSandboxPage(
     commandStart,
     live,
     listCaused: (answer) => listCaused(data, answer),
-  });
+    kept: [],
+    counts: { requests: 0, bytes: 0 },
+  };
   const data = openDataActivity({
     db,
     io,
     live,
     commandStart,
     signal: stop.signal,
-    findRequest: requests.findByAnswer,
+    findRequest: (text) => findByAnswer(requests, text),
   });
   const choice = { context: undefined, sandbox: false, baseUrl: url };
   const own = resolveService(choice, { SOTRA_API_KEY: keys[0] }, { contexts: {} });
@@ -91,7 +96,7 @@ export async function startSandboxPage(
         curl,
         line: curl,
       },
-      sources: [requests.source, dataSource(data)],
+      sources: [requestSource(requests), dataSource(data)],
       live,
       sendTest: async () => {
         const text = sendTestEvents(db, io.now());
@@ -104,7 +109,7 @@ export async function startSandboxPage(
   const page = await servePage(app, warn);
   return {
     ...page,
-    addRequest: requests.add,
+    addRequest: (...exchange) => addRequest(requests, ...exchange),
     close: async () => {
       stop.abort();
       await Promise.all([page.close(), watching, service.close()]);

@@ -9,6 +9,7 @@ import { secretHider } from '../../client/secrets.ts';
 import { type Transport, usualLimits } from '../../client/transport.ts';
 import { usageError } from '../../errors.ts';
 import {
+  type ActivityDetail,
   type ActivityRow,
   type ActivitySource,
   type Edited,
@@ -25,7 +26,8 @@ import { sayWhose } from '../../sandbox/serve/request-log.ts';
 import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { readBearer } from '../../sandbox/service/handler.ts';
 
-interface RequestActivityOptions {
+/** The latest requests of a served sandbox with their answers; they can be sent again. */
+export interface RequestActivity {
   /** Of the sandbox. */
   url: string;
   wire: WireNames;
@@ -36,6 +38,10 @@ interface RequestActivityOptions {
   live: LiveLog;
   /** What followed from a request, by the text of its answer. */
   listCaused: (answer: string) => readonly ActivityRow[];
+  /** The oldest first. */
+  kept: KeptRequest[];
+  /** How many there were, and the bytes of those that are kept. */
+  counts: { requests: number; bytes: number };
 }
 
 interface KeptRequest {
@@ -50,86 +56,90 @@ interface KeptRequest {
 /** Limit of all kept bodies together. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/** The latest requests of a served sandbox with their answers; they can be sent again. */
-export function openRequestActivity(options: RequestActivityOptions) {
-  const { url, wire, transport, timeoutMs, signal, commandStart, live } = options;
-  const kept: KeptRequest[] = [];
-  let [count, bytes] = [0, 0];
-  const find = (id: string): KeptRequest => {
-    const found = kept.find(({ row }) => row.id === id);
-    if (found === undefined) throw usageError(`request ${id.slice(0, 40)}: is no longer kept`);
-    return found;
-  };
-  /** Sends a request with changes. Errors: `usage`; those of the transport. */
-  const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
-    const { sent } = find(id);
-    const { method = sent.method, target = sent.target, body = sent.text, key } = edited;
-    const address = new URL(url).origin + checkSent(method, target);
-    const partner = sandboxPartners.find((each) => each.id === key);
-    const authorization = partner === undefined ? sent.authorization : `Bearer ${partner.key}`;
-    const hasBody = method !== 'GET' && typeof body === 'string' && body !== '';
-    const request = {
-      method,
-      url: new URL(address),
-      headers: {
-        ...(authorization !== undefined && key !== 'none' && { authorization }),
-        ...(hasBody && { 'content-type': 'application/json' }),
-      },
-      ...(hasBody && { body }),
-    };
-    const last = count;
-    const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal };
-    await transport.send(request, limits).catch(readBroken);
-    const isSame = ({ row, logged, entry }: KeptRequest) =>
-      Number(row.id.slice(idStart.length)) > last &&
-      logged.method === method &&
-      entry.request.url.includes(request.url.pathname);
-    const made = kept.findLast(isSame)?.row;
-    return sentOutcome(made);
-  };
-  const source: ActivitySource = {
-    owns: (id) => id.startsWith(idStart),
-    list: async (_, untilMs) =>
-      listKept(
-        kept.map(({ row }) => row),
-        untilMs,
-      ),
-    show: async (id) => {
-      const { row, logged, entry } = find(id);
-      const { key, fault } = logged;
-      const known = { endpoints, wire, typedBaseUrl: url, ...(key !== null && { keyName: key }) };
-      const by = sayWhose(logged);
-      return showExchange({
-        row,
-        entry,
-        commandStart,
-        baseUrl: url,
-        wire,
-        keys: [['', `unchanged: ${by}`], ...sentKeys],
-        why: await explainEntry(entry, known),
-        facts: [['By', by], ...(fault === undefined ? [] : [['Fault', fault] as const])],
-        chain: { before: [], after: options.listCaused(entry.response.content.text ?? '') },
-      });
-    },
-    send,
-  };
+export type ExchangeParts = readonly [logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer];
+
+export function addRequest(activity: RequestActivity, ...[logged, heard, answer]: ExchangeParts): void {
+  const { url, wire, kept, counts, live } = activity;
+  counts.requests += 1;
+  const { method, target, authorization, text } = heard;
+  const row = makeRow(`${idStart}${counts.requests}`, logged);
+  const entry = describeExchange({ logged, heard, answer }, url, wire);
+  const bytes = (text?.length ?? 0) + Math.min(answer.text.length, maxLoggedBytes);
+  kept.push({ row, logged, entry, sent: { method, target, authorization, text }, bytes });
+  counts.bytes += bytes;
+  while (kept.length > maxListed || counts.bytes > maxKeptBytes) counts.bytes -= kept.shift()?.bytes ?? 0;
+  live.add('row', row);
+}
+
+/** The newest request whose answer contains a text. */
+export function findByAnswer({ kept }: RequestActivity, text: string): ActivityRow | undefined {
+  const holds = ({ entry: { request, response } }: KeptRequest) =>
+    request.method !== 'GET' && response.content.text?.includes(text);
+  return kept.findLast(holds)?.row;
+}
+
+export function requestSource(activity: RequestActivity): ActivitySource {
   return {
-    source,
-    add: (logged: LoggedRequest, heard: ReceivedRequest, answer: FaultyAnswer): void => {
-      count += 1;
-      const { method, target, authorization, text } = heard;
-      const row = makeRow(`${idStart}${count}`, logged);
-      const entry = describeExchange({ logged, heard, answer }, url, wire);
-      const size = (text?.length ?? 0) + Math.min(answer.text.length, maxLoggedBytes);
-      kept.push({ row, logged, entry, sent: { method, target, authorization, text }, bytes: size });
-      bytes += size;
-      while (kept.length > maxListed || bytes > maxKeptBytes) bytes -= kept.shift()?.bytes ?? 0;
-      live.add('row', row);
+    owns: (id) => id.startsWith(idStart),
+    list: async (_, untilMs) => {
+      const rows = activity.kept.map(({ row }) => row);
+      return listKept(rows, untilMs);
     },
-    /** The newest request whose answer contains a text. */
-    findByAnswer: (text: string): ActivityRow | undefined =>
-      kept.findLast(({ entry }) => entry.request.method !== 'GET' && entry.response.content.text?.includes(text))?.row,
+    show: (id) => showRequest(activity, id),
+    send: (id, edited) => sendAgain(activity, id, edited),
   };
+}
+
+function findRequest({ kept }: RequestActivity, id: string): KeptRequest {
+  const found = kept.find(({ row }) => row.id === id);
+  if (found === undefined) throw usageError(`request ${id.slice(0, 40)}: is no longer kept`);
+  return found;
+}
+
+async function showRequest(activity: RequestActivity, id: string): Promise<ActivityDetail> {
+  const { url, wire, commandStart, listCaused } = activity;
+  const { row, logged, entry } = findRequest(activity, id);
+  const { key, fault } = logged;
+  const by = sayWhose(logged);
+  return showExchange({
+    row,
+    entry,
+    commandStart,
+    baseUrl: url,
+    wire,
+    keys: [['', `unchanged: ${by}`], ...sentKeys],
+    why: await explainEntry(entry, { endpoints, wire, typedBaseUrl: url, ...(key !== null && { keyName: key }) }),
+    facts: [['By', by], ...(fault === undefined ? [] : [['Fault', fault] as const])],
+    chain: { before: [], after: listCaused(entry.response.content.text ?? '') },
+  });
+}
+
+/** Sends a request with changes. Errors: `usage`; those of the transport. */
+async function sendAgain(activity: RequestActivity, id: string, edited: Edited): Promise<SendOutcome> {
+  const { url, kept, counts, transport, timeoutMs, signal } = activity;
+  const { sent } = findRequest(activity, id);
+  const { method = sent.method, target = sent.target, body = sent.text, key } = edited;
+  const address = new URL(url).origin + checkSent(method, target);
+  const partner = sandboxPartners.find((each) => each.id === key);
+  const authorization = partner === undefined ? sent.authorization : `Bearer ${partner.key}`;
+  const hasBody = method !== 'GET' && typeof body === 'string' && body !== '';
+  const request = {
+    method,
+    url: new URL(address),
+    headers: {
+      ...(authorization !== undefined && key !== 'none' && { authorization }),
+      ...(hasBody && { 'content-type': 'application/json' }),
+    },
+    ...(hasBody && { body }),
+  };
+  const last = counts.requests;
+  const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal };
+  await transport.send(request, limits).catch(readBroken);
+  const isSame = ({ row, logged, entry }: KeptRequest) =>
+    Number(row.id.slice(idStart.length)) > last &&
+    logged.method === method &&
+    entry.request.url.includes(request.url.pathname);
+  return sentOutcome(kept.findLast(isSame)?.row);
 }
 
 const idStart = 'req-';

@@ -28,9 +28,7 @@ export function setUp(webhook: Command): void {
     webhook,
     'register',
     endpoints.register,
-    'Checks every line before anything is sent, then sends 1,000 addresses per request. After a failure or a crash, the same command resumes ' +
-      'and never registers a second webhook.\n' +
-      'Run it on one machine at a time per URL.',
+    `${howItSends} and never registers a second webhook.\nRun it on one machine at a time per URL.`,
   )
     .params({
       destinationUrl: local(httpAddressKind, 'destination of the feed items', { flag: 'url' }),
@@ -64,12 +62,7 @@ export function setUp(webhook: Command): void {
     },
   });
 
-  describeEndpoint(
-    webhook,
-    'add-addresses',
-    endpoints.addAddresses,
-    'Checks every line before anything is sent, then sends 1,000 addresses per request. After a failure or a crash, the same command resumes.',
-  )
+  describeEndpoint(webhook, 'add-addresses', endpoints.addAddresses, `${howItSends}.`)
     .params({
       uid,
       ...addressParams,
@@ -247,6 +240,9 @@ export function setUp(webhook: Command): void {
     .prints(examined)
     .run(async (input, context) => (await import('./run-exam.ts')).examineEndpoint(input, context));
 }
+
+const howItSends =
+  'Checks every line before anything is sent, then sends 1,000 addresses per request. After a failure or a crash, the same command resumes';
 
 const addressParams = {
   file: option.text('file of addresses, - for stdin (formats: sotra help bulk)'),
