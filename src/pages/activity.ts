@@ -41,7 +41,8 @@ export interface LoadedActivity extends ActivityList {
 }
 
 /** Rows of a list; a page begins with `firstListed`, which come sooner, and asks for older ones. */
-export const [firstListed, maxListed] = [200, 1000];
+const firstListed = 200;
+export const maxListed = 1000;
 
 /** Drops the oldest entries of a map until it has at most `max`. */
 export function dropOldest<Key>(entries: Map<Key, unknown>, max: number): void {
