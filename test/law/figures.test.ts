@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { cardOf } from '../support/feed-cards.ts';
 import { run, stub } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { startPage } from '../support/served.ts';
@@ -10,27 +11,11 @@ const priceUsd = 90;
 type Json = Record<string, unknown>;
 
 /** A card with just these figures; what is not given is not there. */
-function card(metadata: Json, positionStats: Json): Json {
-  const trade = { tokenAmount: 1, usdCost: 1, marketCap: null, timestamp: 1_763_600_000, direction: 'buy' };
-  const actor = { type: 'user', address: alice, name: 'alice' };
-  return {
-    itemId: id,
-    itemTitle: 'alice',
-    totalCompletions: 1,
-    callToActions: [],
-    insights: [],
-    actor,
-    timestamp: 1_763_600_000,
-    metrics: { copyCount: 0, replyCount: 0, commentCount: 0 },
-    metadata: {
-      tokenChain: 'hyperliquid',
-      tokenSymbol: 'ETH',
-      tokenAddress: 'ETH',
-      trades: [trade],
-      ...metadata,
-      positionStats: { boughtUSD: 0, soldUSD: 0, realizedGainsUSD: 12, holdingsCostBasisUSD: 40, ...positionStats },
-    },
-  };
+function card(more: Json, positionStats: Json): Json {
+  const of = cardOf(id, 1_763_600_000);
+  const token = { tokenChain: 'hyperliquid', tokenSymbol: 'ETH', tokenAddress: 'ETH' };
+  const stats = { boughtUSD: 0, soldUSD: 0, realizedGainsUSD: 12, holdingsCostBasisUSD: 40, ...positionStats };
+  return { ...of, metadata: { ...(of['metadata'] as Json), ...token, ...more, positionStats: stats } };
 }
 
 const closed = { isOpen: false, holdingsCostBasisUSDWithLeverage: 400, holdingReceivedCostBasisUSD: 5 };
@@ -67,21 +52,14 @@ const inFeed = (item: Json) => ({ items: [item], pagination: {} });
 
 function aboutComment(item: Json): Json[] {
   const { perpPositionType, positionAmount, positionAmountWithLeverage, positionStats } = item['metadata'] as Json;
-  const comment = {
-    uid: id,
-    commentText: 'gm',
-    timestamp: 1,
-    transactionHash: '0x1',
-    chain: 'base',
-    tokenAddress: token,
-  };
+  const of = { uid: id, commentText: 'gm', timestamp: 1, transactionHash: '0x1', chain: 'base', tokenAddress: token };
   return [
     {
       itemId: id,
       actor: item['actor'],
       timestamp: 1,
       token: { chain: 'base', address: token },
-      comment: { ...comment, signerAddress: alice },
+      comment: { ...of, signerAddress: alice },
       trade: { ...((item['metadata'] as Json)['trades'] as Json[])[0], perpPositionType },
       positionDetails: { perpPositionType, positionAmount, positionAmountWithLeverage, positionStats },
     },

@@ -27,16 +27,8 @@ test('a published signature is valid, the body as text, bytes or buffer', async 
 
 test.each<[string, Partial<Delivery>, RegExp]>([
   ['no header', { header: undefined }, /^unsigned/],
-  ['a header of another kind', { header: 'abadheadervalue' }, /^malformed header/],
-  ['a header without v1', { header: 't=1565125718,v2=854ece4c22a' }, /^malformed header: v1= is missing/],
   ['another body', { body: '{"test":"bodY"}' }, /^wrong secret or body changed/],
   ['another secret', { secrets: ['a', 'b'] }, /^wrong secret or body changed/],
-  [
-    'hex',
-    { header: known.header.replace(/v1=.*/, 'v1=854ece4c22acef7c66b57d4e504153bc512595e8e9c772ece2a68150548c19a7') },
-    /^wrong secret/,
-  ],
-  ['one character too many', { header: `${known.header}A` }, /^wrong secret/],
   ['what is too old', { toleranceMs: 300_000 }, /^too old: signed at 2019-08-06 21:08:38Z/],
   ['no JSON', { body: 'gm', header: headerOf('gm'), secrets: 'whsec_1' }, /is no JSON object$/],
 ])('%s is refused with its reason', async (_, change, reason) => {
@@ -50,6 +42,8 @@ test('a body that was parsed already, and no secret, are errors of the code', as
     await expect(verifyWebhook({ ...known, secrets })).rejects.toThrow('secrets: must be the secret');
   expect(() => webhookHandler({ secrets: [], onEvents: () => undefined })).toThrow('secrets: must be');
 });
+
+const alreadyRead = { error: 'the body was already read: use this handler before any body parser, or keep rawBody' };
 
 async function listening(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await openPort(createServer(listener))}/hook`;
@@ -99,24 +93,8 @@ test.each<[string, (request: IncomingMessage) => unknown, status: number, answer
   ['rawBody beside a parsed body', () => ({ rawBody: Buffer.from(body), body: JSON.parse(body) }), 200, {}],
   ['an empty object that a parser left without reading', () => ({ body: {} }), 200, {}],
   ['bytes of a parser', () => ({ body: Buffer.from(body) }), 200, {}],
-  [
-    'a stream that others read',
-    async (request) => {
-      for await (const _ of request);
-      return {};
-    },
-    500,
-    { error: 'the body was already read: use this handler before any body parser, or keep rawBody' },
-  ],
-  [
-    'an empty object, the stream read',
-    async (request) => {
-      for await (const _ of request);
-      return { body: {} };
-    },
-    500,
-    { error: 'the body was already read: use this handler before any body parser, or keep rawBody' },
-  ],
+  ['a stream that others read', async (request) => (await request.toArray()) && {}, 500, alreadyRead],
+  ['an empty object, the stream read', async (request) => (await request.toArray()) && { body: {} }, 500, alreadyRead],
 ])('a handler of node:http gets %s', async (_, parse, status, answer) => {
   const hook = webhookHandler({ secrets: 'whsec_1', onEvents: () => undefined });
   const url = await listening(async (request, response) =>
@@ -170,7 +148,7 @@ test('a server of Hono and one of Express answer valid and invalid deliveries', 
     [401, { error: expect.stringMatching(/^wrong secret or body changed/) }],
     [500, { error: 'not processed' }],
     [413, { error: 'too large' }],
-    [500, { error: 'the body was already read: use this handler before any body parser, or keep rawBody' }],
+    [500, alreadyRead],
     [405, { error: 'only POST' }],
   ]);
   expect(seen.sort()).toEqual(['a', 'a', 'fails']);

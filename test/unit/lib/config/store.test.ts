@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { configDirectory, dataDirectory } from '../../../../src/lib/config/config.ts';
 import { takeLock } from '../../../../src/lib/files/database.ts';
 import type { Io } from '../../../../src/lib/io.ts';
-import { run, temporaryFolder } from '../../../support/harness.ts';
+import { failure, run, temporaryFolder } from '../../../support/harness.ts';
 
 test('a command that waits for the lock of a running process can be interrupted, and changes nothing', async () => {
   const folder = temporaryFolder();
@@ -70,7 +70,6 @@ test('settings and data are in the folders of the system for them', () => {
 });
 
 test.each([
-  ['{"contexts":{"a":3}}', 'contexts.a: Invalid input: expected object'],
   ['{"contexts":{"a":{"baseUrl":5}}}', 'contexts.a.baseUrl: Invalid input: expected string'],
   [
     '{"contexts":{"a":{"layout":"six-line"}}}',
@@ -78,14 +77,10 @@ test.each([
   ],
   ['{"contexts":{"a":{"wire":{"*.limit":1}}}}', 'contexts.a.wire.*.limit: Invalid input: expected string'],
   ['{"contexts":{},"aliases":null}', 'aliases: Invalid input: expected record'],
-  ['{"contexts":{},"aliases":{"a":[]}}', 'aliases.a: Invalid input: expected string'],
-  ['{"contexts":{},"current":7}', 'current: Invalid input: expected string'],
 ])('settings %s are exit 3 and name the problem', async (text, message) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), text);
-  const { code, err } = await run('context list', { env: { SOTRA_CONFIG_DIR: folder } });
-  expect(code).toBe(3);
-  expect(err).toContain(message);
+  expect(await run('context list', { env: { SOTRA_CONFIG_DIR: folder } })).toMatchObject(failure(3, message));
 });
 
 test('a lock is taken once, and again after it was released', () => {
@@ -104,8 +99,6 @@ test.each([
   const folder = temporaryFolder();
   const file = join(folder, 'config.lock');
   make(file);
-  const { code, err } = await run('context set a --base-url https://a.example.com', {
-    env: { SOTRA_CONFIG_DIR: folder },
-  });
-  expect([code, err]).toEqual([3, expect.stringContaining(file)]);
+  const outcome = await run('context set a --base-url https://a.example.com', { env: { SOTRA_CONFIG_DIR: folder } });
+  expect(outcome).toMatchObject(failure(3, file));
 });
