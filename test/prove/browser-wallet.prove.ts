@@ -5,7 +5,7 @@ import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/harness.ts';
+import { failure, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../support/traders.ts';
 import {
@@ -95,35 +95,17 @@ test('a closed tab, Ctrl-C and a wallet that fails end the command, and nothing 
   const closed = await start({ hangs: true }, sign, tabs);
   await signOn(closed.tab, 'Test Wallet');
   await closed.tab.close();
-  expect(await closed.ended).toMatchObject({ code: 11, out: '', err: expect.stringContaining('the page was closed') });
+  expect(await closed.ended).toMatchObject(failure(11, 'the page was closed'));
   const stopped = await start({ hangs: true }, sign, tabs);
   await signOn(stopped.tab, 'Test Wallet');
   await stopped.tab.getByText('Confirm in your wallet').waitFor();
   stopped.stop();
   expect((await stopped.ended).code).toBe(130);
   await expect.poll(() => resultOn(stopped.tab)).toContain('interrupted');
-  const failing = await start(
-    { fails: { at: 'sign', code: -32603, message: 'no \u202E device', times: 9 } },
-    sign,
-    tabs,
-  );
+  const fails = { at: 'sign', code: -32603, message: 'no \u202E device', times: 9 } as const;
+  const failing = await start({ fails }, sign, tabs);
   await signOn(failing.tab, 'Test Wallet');
   expect(await failing.ended).toMatchObject({ code: 11, err: expect.stringContaining('no <U+202E> device') });
-});
-
-test('a wallet of Solana that signs another text, or with another key, is refused', async () => {
-  const tabs = await openTabs();
-  const cases = [
-    ['changed', 'the wallet failed: it signed another text than it was given'],
-    [`0x${'11'.repeat(64)}`, 'The wallet signed another text, or with another account'],
-    ['0x1122', 'is not base58 text of 64 bytes'],
-  ] as const;
-  for (const [gives, reason] of cases) {
-    const { ui, ended } = await startSigning(['comment', 'sign', ...solanaComment, '--browser']);
-    const { tab } = await openWallets(tabs, ui, [{ ...solanaWallet, gives }]);
-    await signOn(tab, 'Test Phantom');
-    expect(await ended).toMatchObject({ code: 11, out: '', err: expect.stringContaining(reason) });
-  }
 });
 
 test('a page of an earlier run, a second use and another sender sign nothing', async () => {
@@ -168,12 +150,8 @@ test('names of wallets and texts of comments stay text: 200 naughty ones are sig
   const folder = temporaryFolder();
   const texts = naughty.filter((text) => text !== '' && !/\p{Surrogate}/u.test(text)).slice(0, 200);
   const hash = (index: number) => `0x${index.toString(16).padStart(64, '0')}`;
-  const lines = texts.map((text, index) => ({
-    chain: 'base',
-    transactionHash: hash(index + 1),
-    tokenAddress: degen,
-    commentText: text,
-  }));
+  const fixed = { chain: 'base', tokenAddress: degen };
+  const lines = texts.map((commentText, index) => ({ ...fixed, transactionHash: hash(index + 1), commentText }));
   const file = join(folder, 'naughty.ndjson');
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const { ui, ended } = await startSigning([
@@ -224,18 +202,22 @@ const plainSign = sign.slice(0, -1);
 
 test('what the wallet refuses or signs otherwise ends the command with 11 and its reason, on the page too', async () => {
   const browser = await openTabs();
+  const solanaSign = ['comment', 'sign', ...solanaComment, '--browser'];
   const other = '0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF';
-  const cases: [Partial<TestWallet>, string][] = [
-    [{ fails: { at: 'sign', code: 4001, message: 'User rejected the request.', times: 1 } }, 'refused in the wallet'],
-    [{ gives: `0x${'ab'.repeat(130)}` }, 'its signature (EIP-1271 or ERC-6492) has 130 bytes, not 65'],
-    [{ accounts: [other, evmTrader.address] }, `the signature of ${evmTrader.address}, not of ${other}`],
+  const refusal = { at: 'sign', code: 4001, message: 'User rejected the request.', times: 1 } as const;
+  const cases: [argv: readonly string[], wallet: Partial<TestWallet>, reason: string][] = [
+    [plainSign, { fails: refusal }, 'refused in the wallet'],
+    [plainSign, { gives: `0x${'ab'.repeat(130)}` }, 'its signature (EIP-1271 or ERC-6492) has 130 bytes, not 65'],
+    [plainSign, { accounts: [other, evmTrader.address] }, `the signature of ${evmTrader.address}, not of ${other}`],
+    [solanaSign, { ...solanaWallet, gives: 'changed' }, 'the wallet failed: it signed another text than it was given'],
+    [solanaSign, { ...solanaWallet, gives: `0x${'11'.repeat(64)}` }, 'signed another text, or with another account'],
+    [solanaSign, { ...solanaWallet, gives: '0x1122' }, 'is not base58 text of 64 bytes'],
   ];
-  for (const [wallet, reason] of cases) {
-    const { tab, ended } = await start(wallet, plainSign, browser);
-    await signOn(tab, 'Test Wallet');
-    const { code, out, err } = await ended;
-    expect([code, out, err.includes(reason)]).toEqual([11, '', true]);
-    await expect.poll(() => tab.locator('.result').textContent()).toContain(reason);
+  for (const [argv, wallet, reason] of cases) {
+    const { tab, ended } = await start(wallet, argv, browser);
+    await signOn(tab, wallet.name ?? 'Test Wallet');
+    expect(await ended).toMatchObject(failure(11, reason));
+    await expect.poll(() => resultOn(tab)).toContain(reason);
   }
 });
 
@@ -251,7 +233,7 @@ test('an account that --signer does not name cannot sign; cancelling and the tim
   const second = await start({ hangs: true }, [...plainSign, '--timeout', '2s'], browser);
   await signOn(second.tab, 'Test Wallet');
   expect((await second.ended).code).toBe(124);
-  await expect.poll(() => second.tab.locator('.result').textContent()).toContain('within 2 s');
+  await expect.poll(() => resultOn(second.tab)).toContain('within 2 s');
 });
 
 test('a batch is signed one after the other; what was posted before it was left is not signed again', async () => {
