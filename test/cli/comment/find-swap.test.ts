@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../../support/feed-cards.ts';
-import { answering, failure, run, type Stub, stub } from '../../support/harness.ts';
+import { answering, failure, run, runJson, type Stub, stub } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
 const named = ['--service-name', 'Example', '--yes'];
@@ -10,8 +10,8 @@ const post = (...words: string[]) => ['--sandbox', 'comment', 'post', ...words, 
 
 test('--last is about the newest swap of the signer without a comment, and then about the next', async () => {
   const { env, keys } = await tradersWorld();
-  const words = [...post('gm', '--key-file', keys.evm, '--last'), '--json'];
-  const tx = async () => JSON.parse((await run(words, { env })).out).transactionHash;
+  const words = post('gm', '--key-file', keys.evm, '--last');
+  const tx = async () => (await runJson(words, { env })).transactionHash;
   expect([await tx(), await tx(), await tx()]).toEqual([swaps.order, swaps.third, swaps.second]);
   const solana = await run([...post('gm', '--key-file', keys.solana, '--last'), '--json'], { env });
   expect(JSON.parse(solana.out)).toMatchObject({

@@ -108,7 +108,7 @@ test('signed comments go into a file of mode 0600 that is replaced, and the comm
 });
 
 test('a typed signature is judged by the text that the flags make: yes with whose it is, no with why', async () => {
-  const { signature } = JSON.parse((await sign([...base, ...byEvm, '--json'])).out);
+  const { signature } = await runJson(['comment', 'sign', ...base, ...byEvm], { env });
   const given = ['--signature', signature, '--signer', evmTrader.address];
   const yes = { valid: true, recoveredAddress: evmTrader.address, signerAddress: evmTrader.address };
   expect(await runJson(['comment', 'verify', ...base, ...given])).toEqual(yes);

@@ -82,11 +82,8 @@ test('a request of a page is in the history, and does not change the last board'
   const { command, begin } = await open();
   const page = await begin();
   for (const limit of [5, 6]) await page(board(limit));
-  const { out } = await command('history --json');
-  expect(JSON.parse(out)).toMatchObject([
-    { path: '/v2/leaderboard?limit=6', command: pageLine },
-    { path: '/v2/leaderboard?limit=5', command: pageLine },
-  ]);
+  const calls = JSON.parse((await command('history --json')).out);
+  expect(calls).toMatchObject(['6', '5'].map((n) => ({ path: `/v2/leaderboard?limit=${n}`, command: pageLine })));
   expect((await command('profile get #1')).err).toContain('#1');
 });
 

@@ -43,8 +43,8 @@ test('a key is imported sealed, listed by address, signs by its name, is exporte
 test('a Solana keypair is sealed the same way and comes out the same', async () => {
   const { folder, env, keys } = place();
   await run(['key', 'import', 'sol', '--key-file', keys.solana, '--password-file', keys.password], { env });
-  const sign = ['comment', 'sign', ...solanaFields, '--key', 'sol', '--json', '--password-file', keys.password];
-  expect(JSON.parse((await run(sign, { env })).out).signerAddress).toBe(solanaTrader.address);
+  const sign = ['comment', 'sign', ...solanaFields, '--key', 'sol', '--password-file', keys.password];
+  expect(await runJson(sign, { env })).toMatchObject({ signerAddress: solanaTrader.address });
   const out = join(folder, 'out.json');
   await run(['key', 'export', 'sol', '--unencrypted', '--out', out, '--password-file', keys.password], { env });
   expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual(solanaTrader.keypair);
@@ -56,8 +56,7 @@ test('an existing key is kept, unless --replace, which backs up the old file', a
   await run(words(keys.evm), { env });
   const before = readFileSync(join(folder, 'config', 'keys', 'k.json'), 'utf8');
   expect(await run(words(keys.solana), { env })).toEqual(failure(2, 'key k already exists'));
-  const replaced = await run([...words(keys.solana), '--replace', '--json'], { env });
-  const { backup } = JSON.parse(replaced.out);
+  const { backup } = await runJson([...words(keys.solana), '--replace'], { env });
   expect([readFileSync(backup, 'utf8'), modeOf(backup)]).toEqual([before, 0o600]);
   expect(await runJson('key list', { env })).toMatchObject([{ name: 'k', family: 'solana' }]);
 });

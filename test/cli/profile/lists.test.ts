@@ -10,15 +10,14 @@ test('followers come page by page, latest first, and --all walks every page once
   const followers = Array.from({ length: 7 }, (_, place) => wallet(place + 1));
   for (const follower of followers)
     expect(await run(['follow', 'add', follower, star], { env: service.envA })).toMatchObject({ code: 0 });
-  const addressesOf = (out: string) => JSON.parse(out).items.map((item: { addresses: string[] }) => item.addresses[0]);
-  const first = await run(`profile followers ${star} --limit 3 --json`, { env: service.envA });
-  expect(addressesOf(first.out)).toHaveLength(3);
-  expect(first.err).toMatch(/^Showing \d+; more with --cursor \S+ or --all$/m);
-  const { cursor } = JSON.parse(first.out);
+  const list = (flags: string): Promise<{ items: { addresses: string[] }[]; cursor: string | null }> =>
+    runJson(`profile followers ${star} ${flags}`, { env: service.envA });
+  const first = await list('--limit 3');
   await run(['follow', 'add', wallet(99), star], { env: service.envA });
-  const second = await run(`profile followers ${star} --limit 4 --cursor ${cursor} --json`, { env: service.envA });
-  expect(JSON.parse(second.out).cursor).toBe(null);
-  expect([...addressesOf(first.out), ...addressesOf(second.out)].sort()).toEqual(followers);
+  const second = await list(`--limit 4 --cursor ${first.cursor}`);
+  expect([first.items.length, second.cursor]).toEqual([3, null]);
+  const walked = [...first.items, ...second.items].map(({ addresses }) => addresses[0]);
+  expect(walked.sort()).toEqual(followers);
   const all = await run(`profile followers ${star} --all --limit 2 --columns address`, { env: service.envA });
   expect(all.out.trim().split('\n').sort()).toEqual([...followers, wallet(99)].sort());
 });

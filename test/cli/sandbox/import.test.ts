@@ -24,12 +24,6 @@ function row(time: string, trader: string, side: string, amount: number | string
   return `2026-11-20T${time}Z,base,${trader},${token},GM,${side},${amount},${usd},0xabc`;
 }
 
-const board = (out: string) =>
-  JSON.parse(out).traders.map((trader: { profile: { addresses: string[] }; pnl: { total: number } }) => [
-    trader.profile.addresses[0],
-    trader.pnl.total,
-  ]);
-
 test('imported trades make a leaderboard with PnL that was worked out by hand', async () => {
   const { env } = newUser();
   const path = file(
@@ -47,12 +41,13 @@ test('imported trades make a leaderboard with PnL that was worked out by hand', 
     ...{ rows: 6, imported: 6, repeated: 0, rejected: 0, traders: 2, tokens: 1 },
     ...{ newest: '2026-11-20T12:00:00.000Z', oldest: '2026-11-20T11:10:00.000Z' },
   });
-  const { out } = await run('--sandbox leaderboard list --json', { env, now });
-  expect(board(out)).toEqual([
-    [alice, 550],
-    [bob, -10],
+  const { traders } = await runJson('--sandbox leaderboard list', { env, now });
+  const [first, second] = [{ addresses: [alice] }, { addresses: [bob] }];
+  expect(traders).toMatchObject([
+    { profile: first, pnl: { total: 550 } },
+    { profile: second, pnl: { total: -10 } },
   ]);
-  const { profile } = JSON.parse(out).traders[0];
+  const { profile } = traders[0];
   expect(profile.metadata).toMatchObject({ tradeCount30d: 1, winRate30d: 1, roiPercent30d: (550 / 350) * 100 });
   const volume = { base: 1400, solana: null, ethereum: null, hyperliquid: null };
   expect(profile.metadata.perChainVolumeUsd30d).toEqual(volume);
@@ -154,15 +149,14 @@ function topTen(csv: string): [string, number][] {
 
 test.skipIf(!hasData)(`the real pump.fun swaps: 7,160 rows, and the top ten of another computation${why}`, async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const imported = await run(`sandbox import ${pumpfun} --preset pumpfun --json`, { env, now });
+  const imported = await runJson(`sandbox import ${pumpfun} --preset pumpfun`, { env, now });
   // 58 rows carry a redacted trader label (RDCT-...), 3 rows are in the file twice.
-  expect(JSON.parse(imported.out)).toMatchObject({ rows: 7160, imported: 7099, repeated: 3, rejected: 58, tokens: 9 });
-  expect(imported.code).toBe(10);
-  const { out } = await run('--sandbox leaderboard list --chains solana --limit 10 --json', { env, now });
+  expect(imported).toMatchObject({ rows: 7160, imported: 7099, repeated: 3, rejected: 58, tokens: 9 });
+  const { traders } = await runJson('--sandbox leaderboard list --chains solana --limit 10', { env, now });
   const expected = topTen(gunzipSync(readFileSync(pumpfun)).toString());
-  const shown: [string, number][] = board(out);
-  expect(shown.map(([address]) => address)).toEqual(expected.map(([address]) => address));
-  for (const [index, [, usd]] of shown.entries()) expect(usd).toBeCloseTo(expected[index]?.[1] ?? Number.NaN, 6);
+  expect(traders).toMatchObject(
+    expected.map(([address, usd]) => ({ profile: { addresses: [address] }, pnl: { total: expect.closeTo(usd, 6) } })),
+  );
 });
 
 const user = '0x00000000000000000000000000000000000000aa';

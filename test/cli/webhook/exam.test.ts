@@ -27,10 +27,6 @@ function secretFile(text = `${secret}\n`): string {
 const examine = (url: string, more = '', options: RunOptions = {}) =>
   run(`webhook exam ${url} --secret-file ${secretFile()} ${more}`, { skipWaits: true, ...options });
 
-interface TradeEvent {
-  feedItem: { cardLatestTradeAt: number };
-}
-
 interface Row {
   case: string;
   status: number | null;
@@ -82,8 +78,8 @@ test('an endpoint built with the library passes every case, and gets a repeat, a
   const [good, repeat, older, unknown, large, slow] = events;
   expect(events).toHaveLength(6);
   expect(repeat).toEqual(good);
-  const [newer, before] = [good, older].map((event) => (event as unknown as TradeEvent).feedItem.cardLatestTradeAt);
-  expect(before).toBeLessThan(Number(newer));
+  const [newer, before] = [good, older].map((event) => /"cardLatestTradeAt":(\d+)/.exec(JSON.stringify(event))?.[1]);
+  expect(Number(before)).toBeLessThan(Number(newer));
   const types = [good, older, unknown].map((event) => event?.eventType);
   expect(types).toEqual(['new-feed-item', 'new-feed-item', 'exam-unknown-type']);
   expect(String(large?.['padding'])).toHaveLength(5_242_880);
