@@ -187,6 +187,13 @@ export function missingInputs(
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, hint);
 }
 
+/** The error of a call, whose hint says so if it may have been done all the same: a POST is not repeated by itself. */
+export function warnOfRepeat(thrown: unknown, method: string): unknown {
+  if (method !== 'POST' || !(thrown instanceof SotraError) || thrown.outcome !== 'unknown') return thrown;
+  const hint = 'It may have arrived: check what the service has before you send it again.';
+  return Object.assign(thrown, { hint: thrown.hint === undefined ? hint : `${hint} ${thrown.hint}` });
+}
+
 /** The result of a call; `undefined` if it fails with one of these codes. Errors: those of the call with other codes. */
 export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
   try {

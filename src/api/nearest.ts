@@ -14,15 +14,19 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   return starting.length === 1 ? starting[0] : undefined;
 }
 
+/** Two letters that changed places are one edit. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
+      const isTurned = i > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const turn = isTurned ? (before[j - 2] ?? 0) + 1 : swap;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap, turn));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length] ?? 0;
 }

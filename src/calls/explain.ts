@@ -243,9 +243,10 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
   if (isWebPage(answer))
     return makeReason(`The base URL is not the service: the answer is ${describePage(answer)}.`, show);
   const asked = Object.entries(parts?.path ?? {}).map(([name, value]) => `${name} ${value}`);
+  const hasId = asked.length > 0 || parts?.body !== undefined;
   return makeReason(
     `The service did not find ${asked.join(', ') || endpoint.path}${quote(answer)}.`,
-    'Check it for a typo. Ids are valid at one service only.',
+    hasId ? 'Check it for a typo. Ids are valid at one service only.' : 'Check the base URL.',
     show,
   );
 }
@@ -283,12 +284,11 @@ function reasonOfLimit({ entry, origin }: Facts, answer: Answer): Reason {
   const rule = `Too many calls to ${origin}${quote(answer)}.`;
   if (waitMs === undefined) return makeReason(rule, '--rate 2/s', '--retries 10');
   const until = new Date(endedMs + waitMs).toISOString().slice(0, 19);
-  const waits = waitMs <= maxWaitMs ? '--retries 10' : `--timeout ${Math.ceil(waitMs / 1000) + 60}s`;
+  const next = waitMs <= maxWaitMs ? ['--retries 10', '--rate 2/s'] : [`--timeout ${Math.ceil(waitMs / 1000) + 60}s`];
   return makeReason(
     `${rule} It asks to wait ${seconds(waitMs)}.`,
     `Send it again after ${until}Z.`,
-    ...(waitMs < dayMs - maxWaitMs ? [waits] : []),
-    '--rate 2/s',
+    ...(waitMs < dayMs - maxWaitMs ? next : []),
   );
 }
 

@@ -141,11 +141,11 @@ function appendCall(log: CallLog, call: SeenCall, more: Partial<CallFacts>): voi
   });
 }
 
-/** Logs how a command failed; returns whether `sotra why` explains it. */
+/** Logs how a command failed; returns whether a call explains it. */
 export function logFailure(log: CallLog, { code, exitCode, message, hint }: SotraError): boolean {
   const { failed } = log;
   const isOfCall = failed !== undefined && (failed.errorCode === code || code === 'partial');
-  return append(log, () => ({
+  const isKept = append(log, () => ({
     v: 1,
     atMs: log.io.now(),
     command: log.facts.command,
@@ -155,6 +155,7 @@ export function logFailure(log: CallLog, { code, exitCode, message, hint }: Sotr
     ...(hint !== undefined && { hint: shorten(log, hint) }),
     ...(isOfCall && { call: failed.id }),
   }));
+  return isKept && isOfCall;
 }
 
 function shorten({ hide }: CallLog, text: string): string {

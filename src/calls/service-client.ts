@@ -52,7 +52,7 @@ export interface ServiceClient {
   onWait: (wait: WaitEvent) => void;
   /** Removes the spinner for good. */
   stopSpinner: () => void;
-  /** Ends the connections and writes to the history how the command failed, if it did; returns whether `sotra why` explains it. */
+  /** Ends the connections and writes to the history how the command failed, if it did; returns whether `sotra why` has a call to explain. */
   close: (failed?: SotraError) => Promise<boolean>;
 }
 
@@ -176,9 +176,9 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     },
     close: async (failed) => {
       client.stopSpinner();
-      const isKept = failed !== undefined && isExplained(failed.exitCode) && logFailure(await log(), failed);
+      const isOfCall = failed !== undefined && isExplained(failed.exitCode) && logFailure(await log(), failed);
       if (transport.started()) await (await transport()).close();
-      return isKept;
+      return isOfCall;
     },
   };
   return client;

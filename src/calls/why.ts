@@ -151,7 +151,7 @@ export async function showWhy(typed: string | undefined, context: Context): Prom
   const what = why.code === null ? 'warning' : 'failure';
   const heading =
     typed === undefined
-      ? `The last ${what}, ${age} ago (errors with exit 2 or 3, such as a wrong flag, are not kept):\n`
+      ? `The last ${what}, ${age} ago (a command line that was refused, such as one with a wrong flag, is not kept):\n`
       : '';
   return { kind: 'answer', answer: why, drawn: heading + formatWhy(why) };
 }

@@ -37,7 +37,7 @@ async function findHint(
   const [, word = ''] = /'([^']*)'/s.exec(text) ?? [];
   switch (code) {
     case 'commander.unknownCommand':
-      return didYouMean((await findMeant(command, word, typed.argv)) ?? nearest(word, namesOf(command)));
+      return didYouMean(await findMeant(command, word, typed.argv));
     case 'commander.unknownOption':
       return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
     case 'commander.excessArguments':
@@ -119,8 +119,8 @@ async function findMeant(command: Command, word: string, argv: readonly string[]
   const names = namesOf(command);
   if (isReference(word) && names.includes('add')) return write(`${command.name()} add`, command.args);
   if (isReference(word)) return write(`${names.includes('get') ? command.name() : 'profile'} get`, [word]);
-  const verb = findSame(sameVerbs, word, names);
-  return verb && write(`${command.name()} ${verb}`, rest);
+  const name = findSame(sameVerbs, word, names) ?? nearest(word, names);
+  return name && shellLine([...nameLine(command).split(' '), name, ...rest]);
 }
 
 /** The subcommands of this name in all groups; none if there are too many to tell which is meant. */
@@ -214,7 +214,9 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   if (command.parent !== null && command.commands.length > 0)
     return `Name a subcommand first: ${namesOf(command).join(', ')}.`;
   if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
-  if (argument?.name() === 'comment' && word.includes(' '))
+  if (argument?.name() === 'duration' && /^-\d/.test(word))
+    return 'The clock moves forward only: a duration is positive.';
+  if (argument?.name() === 'comment' && / |^-[^-]{2}/.test(word))
     return didYouMean(shellLine(['sotra', ...argv.filter((each) => each !== word), '--', word]));
   const isFirst = (argument?.name() === 'method' ? methodNames : argumentNames).includes(flag);
   if (command.registeredArguments.some((each, index) => (index === 0 && isFirst) || each.name() === nameOf(flag)))

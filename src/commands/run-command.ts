@@ -52,8 +52,8 @@ export async function runCommand(command: Command, action: Action<Params>): Prom
   } finally {
     // A failed look into the log is nothing to explain.
     const isLog = ['why', 'history'].includes(command.words[0] ?? '');
-    const isKept = await context.client.close(isLog ? undefined : failed);
-    if (isKept && failed !== undefined) nameWhy(failed);
+    const hasCall = await context.client.close(isLog ? undefined : failed);
+    if (hasCall && failed !== undefined) nameWhy(failed);
     await filter?.close();
   }
 }

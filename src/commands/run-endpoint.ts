@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { moreHint, walkPages } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { usageError, warnOfRepeat } from '../errors.ts';
 import type { AnyView, Result } from '../lib/output/view.ts';
 import type { GlobalOptions } from './options.ts';
 
@@ -51,7 +51,10 @@ export async function runEndpoint(
     return { kind: 'request', request: await context.client.previewCall(endpoint, input as never) };
   const live = await watch?.(typed as never, input as never, context);
   if (live !== undefined) return { kind: 'items', batches: live, view: shown, live: true };
-  const fetchPage = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, { link });
+  const fetchPage = (asked: unknown, link?: string) =>
+    context.client.call(endpoint, asked as never, { link }).catch((thrown: unknown) => {
+      throw warnOfRepeat(thrown, endpoint.method);
+    });
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;
     const onMaxReached = () => context.note(`There is more: stopped after ${max} items (--max).`);

@@ -176,15 +176,22 @@ interface BadLines {
 }
 
 /** Names the first bad lines. Errors: `usage`, unless they may be skipped. */
-function refuseBadLines({ name, bad, strays, size }: BadLines, { skipInvalid }: AddressInput, { warn }: Context): void {
+function refuseBadLines(
+  { name, bad, strays, size }: BadLines,
+  { file, skipInvalid, rejects }: AddressInput,
+  { warn }: Context,
+): void {
+  const unit = file === undefined ? 'item' : 'line';
   const shown = [...bad.first, ...strays.first].sort((a, b) => a.line - b.line).slice(0, maxShown);
   if (shown.length === 0) return;
-  for (const { line, text, reason } of shown) warn(`line ${line}: ${text}: ${reason}`);
+  for (const { line, text, reason } of shown) warn(`${unit} ${line}: ${text}: ${reason}`);
   const more = bad.count + strays.count - shown.length;
   const all = strays.count === 0 ? 'them all' : 'those that are not addresses';
-  if (more > 0) warn(`${counted(more, 'more bad line')}; --rejects <file> writes ${all}`);
+  if (more > 0)
+    warn(`${counted(more, `more bad ${unit}`)}${rejects === undefined ? `; --rejects <file> writes ${all}` : ''}`);
   if (skipInvalid) return;
-  const wrong = bad.count === 1 ? '1 line is not an address' : `${formatCount(bad.count)} lines are not addresses`;
+  const wrong =
+    bad.count === 1 ? `1 ${unit} is not an address` : `${formatCount(bad.count)} ${unit}s are not addresses`;
   const mixed = `${counted(strays.count, 'address')} may be of another chain`;
   const what = [...(bad.count > 0 ? [wrong] : []), ...(strays.count > 0 ? [mixed] : [])].join(', ');
   const rest = strays.count === 0 ? `send the rest (${formatCount(size)})` : 'check the rest';

@@ -251,14 +251,14 @@ function listSurplus(surplus: readonly string[], { upload, context }: UploadRun)
   if (surplus.length === 0) rmSync(file, { force: true });
   else {
     replaceFile(file, `${surplus.join('\n')}\n`);
-    context.note(`The addresses that are not in the file are listed in ${file}`);
+    context.note(`The addresses that left the list are listed in ${file}`);
   }
 }
 
 async function confirmReplacing({ upload, list, context }: UploadRun, old: string, surplus: number): Promise<void> {
   const what = `replace webhook ${old} with a new one of ${counted(list.size, 'address')}`;
   const shown =
-    `Webhook ${old} sends to ${upload.state.destinationUrl}; ${counted(surplus, 'address')} of it ${surplus === 1 ? 'is' : 'are'} not in the file.\n` +
+    `Webhook ${old} sends to ${upload.state.destinationUrl}; ${counted(surplus, 'address')} of it ${surplus === 1 ? 'is' : 'are'} not in the list.\n` +
     'The new one has another secret. If the service allows one webhook per URL, the old one is deleted first.\n';
   await confirm(what, context, shown);
 }

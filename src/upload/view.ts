@@ -66,13 +66,13 @@ export interface SyncResult {
 export const synced = recordView<SyncResult>(
   [
     column.text('uid', 'Webhook', 'uid'),
-    column.count('wanted', 'In the file', 'distinct addresses of the file'),
-    column.count('missing', 'Missing', 'addresses of the file that were not confirmed before'),
+    column.count('wanted', 'Listed', 'distinct addresses of the list'),
+    column.count('missing', 'Missing', 'addresses of the list that were not confirmed before'),
     column.count('sent', 'Sent', 'addresses sent and confirmed now'),
     column.count(
       'notRemovable',
       'Not removable',
-      'confirmed addresses that are not in the file; the service cannot remove them',
+      'confirmed addresses that are not in the list; the service cannot remove them',
     ),
   ],
   { notes: (result) => [describeSync(result), ...secretNotes(result)] },
@@ -88,7 +88,7 @@ function describeSync(result: SyncResult): string {
   const stays =
     notRemovable === 0 || replaced !== null
       ? ''
-      : ` ${counted(notRemovable, 'address')} of this webhook ${are} not in the file; the service cannot remove ${them}: see --replace.`;
+      : ` ${counted(notRemovable, 'address')} of this webhook ${are} not in the list; the service cannot remove ${them}: see --replace.`;
   return `${describeChange(result)}${bad}${gap}${stays}`;
 }
 
@@ -98,10 +98,10 @@ function describeChange({ uid, wanted, missing, sent, registered, replaced, chec
     if (replaced !== null) return `Would replace webhook ${replaced} by one with ${all}.`;
     if (uid === null) return `Would register a webhook with ${all}.`;
     if (missing > 0) return `Would send ${formatCount(missing)} of ${all} to webhook ${uid}.`;
-    return `Nothing would be sent: webhook ${uid} has all ${all} of the file.`;
+    return `Nothing would be sent: webhook ${uid} has all ${all}.`;
   }
   if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${all}.`;
   if (registered) return `Registered webhook ${uid} with ${all}.`;
   if (sent > 0) return `Sent ${formatCount(sent)} of ${all} to webhook ${uid}, which has all of them now.`;
-  return `Nothing was sent: webhook ${uid} has all ${all} of the file.`;
+  return `Nothing was sent: webhook ${uid} has all ${all}.`;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listChoices } from '../../src/commands/read-input.ts';
-import { answering, failure, newUser, run } from '../support/harness.ts';
+import { answering, failure, newUser, run, stub } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
 
@@ -47,6 +47,16 @@ test('a base URL that ends in /v1 is named if a request to it fails', async () =
   }
   const doctor = await run('doctor', { env: { ...missing.env, SOTRA_BASE_URL: `${missing.url}/v2` } });
   expect(doctor.out).toContain('The base URL ends in /v2');
+});
+
+test.each([
+  'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ETH --actor-address ext:a',
+  'request POST /v1/x',
+])('a POST whose answer is lost may have arrived: %s', async (argv) => {
+  const service = await stub((_, response) => response.destroy());
+  const hint = 'hint: It may have arrived: check what the service has before you send it again.';
+  expect(await run(argv, { env: service.env })).toEqual(failure(9, hint));
+  expect((await run('request PUT /v1/x --retries 0', { env: service.env })).err).not.toContain('may have arrived');
 });
 
 test('https asked of a port without TLS hints at http, in our words', async () => {

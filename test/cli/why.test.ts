@@ -93,6 +93,12 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: `The service did not find identifier ${trader}: "profile not found".`,
     next: 'Check it for a typo. Ids are valid at one service only.',
   },
+  'a path that the service does not have': {
+    script: answer(404, { error: 'no route' }),
+    code: 5,
+    rule: 'The service did not find /v2/leaderboard: "no route".',
+    next: 'Check the base URL.',
+  },
   'a name that is taken': {
     argv: `profile set-name ${trader} --name alice`,
     script: answer(409, { error: 'name taken' }),
@@ -438,7 +444,9 @@ test('why begins with the age of the failure, and does not count a failed why', 
   expect((await run('why 99', { env, now: atMs + 175_000 })).code).toBe(5);
   const { out } = await run('why', { env, now: atMs + 180_000 });
   const [first = '', second] = out.split('\n');
-  expect(first).toBe('The last failure, 3m ago (errors with exit 2 or 3, such as a wrong flag, are not kept):');
+  expect(first).toBe(
+    'The last failure, 3m ago (a command line that was refused, such as one with a wrong flag, is not kept):',
+  );
   expect(second).toMatch(/^why {7}The service did not find identifier 00000000-0000-4000-8000-000000000000/);
   expect(out).not.toContain('curl');
   expect((await run('why 1', { env })).out).toMatch(/^why {7}/);
@@ -456,6 +464,8 @@ test('the suggested line raises the flags that were given', async () => {
   const { why } = await failing('leaderboard list --retries 12 --rate 1/s', service.env);
   const line = 'sotra leaderboard list';
   expect(why.next).toEqual([`${line} --retries 12 --rate 30/m`, `${line} --rate 1/s --retries 20`]);
+  const long = await failing('leaderboard list', (await stub(answer(429, '', { 'retry-after': '3600' }))).env);
+  expect(long.why.next.slice(1)).toEqual(['sotra leaderboard list --timeout 3660s']);
   const few = await failing('leaderboard list --retries 1 --rate 100/s', service.env);
   expect(few.why.next).toEqual([`${line} --retries 1 --rate 2/s`, `${line} --rate 100/s --retries 10`]);
 });

@@ -18,6 +18,9 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
     'Did you mean base?',
   ],
   ['leaderboard list --chains base,,solana', '--chains base,,solana: has an empty item'],
+  ['sandbox advance -1d', "unknown option '-1d'", 'The clock moves forward only: a duration is positive.'],
+  ['comment post -leading', "unknown option '-leading'", 'Did you mean sotra comment post -- -leading?'],
+  ['webhook lint', "unknown command 'lint'", 'Did you mean sotra webhook list?'],
   ['leaderboard list --chains=', '--chains: is empty'],
   ['leaderboard list --columns rank,,name', '--columns rank,,name: has an empty item'],
   ['follow add ext:a ext:b,,ext:c', '<target...> ext:b,,ext:c: has an empty item'],
@@ -64,12 +67,12 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   ['profile follows ext:a --limit 101', '--limit 101: must be a whole number from 1 to 100'],
   ['feed actor ext:a --min-trade-usd 50', '--min-trade-usd 50: must be one of 10, 100, 500, 1000'],
   ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
-  ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean leaderboard?'],
+  ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean sotra leaderboard list?'],
   ['help fomatting', undefined, 'Did you mean sotra help formatting?'],
   ['help leaderbord list', undefined, 'Did you mean sotra help leaderboard?'],
   ['leaderboard list --chain base', "unknown option '--chain'", 'Did you mean --chains?'],
   ['leaderboard list --colour', "unknown option '--colour'", 'See sotra leaderboard list --help.'],
-  ['leaderboard lst', "unknown command 'lst'", 'Did you mean list?'],
+  ['leaderboard lst', "unknown command 'lst'", 'Did you mean sotra leaderboard list?'],
   [
     'leaderboard list extra',
     "too many arguments for 'list'. Expected 0 arguments but got 1.",
@@ -149,6 +152,7 @@ test('a chain that the document does not name is passed through unchanged, with 
     expect.stringContaining(`/bsc/${wallet}/`),
   ]);
   expect((await run('leaderboard list --chains solan', { env: service.env })).err).toContain('Did you mean solana?');
+  expect((await run('leaderboard list --chains bsae', { env: service.env })).err).toContain('Did you mean base?');
 });
 
 test('the sandbox accepts the chains of --chains, and refuses others as the service may', async () => {

@@ -195,7 +195,10 @@ export async function readSignedFile(file: string, { io }: Context): Promise<Sig
   const wrong = fieldsProblem(signedKinds, value);
   if (wrong === undefined) return value as SignedComment;
   const name = file === '-' ? 'stdin' : file;
-  throw usageError(`${name}: ${wrong}`, `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`);
+  throw usageError(
+    `${name}: ${wrong}`,
+    `Write it with sotra comment sign --out <file>. To post many: sotra comment post --file ${file}.`,
+  );
 }
 
 /** Errors: `verification` for a signed comment that must not be sent. */

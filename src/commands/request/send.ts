@@ -7,7 +7,7 @@ import { sameOrigin } from '../../client/client.ts';
 import { fetchNext, findNext, listItems, listKey } from '../../client/paginate.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { SotraError, usageError, warnOfRepeat } from '../../errors.ts';
 import { decodeText, openBytes } from '../../lib/files/source.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import { collectItems, type Result, rawItems } from '../../lib/output/view.ts';
@@ -42,7 +42,10 @@ export async function sendTyped(typed: RequestInput, context: Context): Promise<
   if (context.options.preview) return { kind: 'request', request: await context.client.previewRequest(wire) };
   if (typed.method === 'DELETE') await confirm(`send DELETE ${wire.path}`, context);
   if (!typed.paginate) {
-    const { data, text } = await context.client.request(wire, { includeBodyInError: true });
+    const sent = context.client.request(wire, { includeBodyInError: true });
+    const { data, text } = await sent.catch((thrown: unknown) => {
+      throw warnOfRepeat(thrown, wire.method);
+    });
     return { kind: 'answer', answer: data, text };
   }
   const batches = walk(wire, context);

@@ -38,7 +38,7 @@ export function importFile(input: ImportInput, context: Context): Promise<Result
         events: withProgress(readTrades(source, reading), progress),
         onRejected: (row) => {
           rejected += 1;
-          if (rejected <= maxShown) warn(`${row.place}: ${row.reason}`);
+          if (rejected <= maxShown) warn(`${row.at}: ${row.reason}`);
           if (rejects !== undefined) writeSync(rejects.fd, `${JSON.stringify(row)}\n`);
         },
         onStored: async (trades) => {
@@ -49,7 +49,8 @@ export function importFile(input: ImportInput, context: Context): Promise<Result
         ownTime: input.ownTime === true,
       });
       const more = rejected - maxShown;
-      if (more > 0) warn(`${counted(more, 'more row')} rejected; --rejects <file> writes all of them`);
+      const all = input.rejects === undefined ? '; --rejects <file> writes all of them' : '';
+      if (more > 0) warn(`${counted(more, 'more row')} rejected${all}`);
       return { kind: 'answer', answer: report, exitCode: rejected > 0 ? 10 : 0 };
     } finally {
       shown.stop();

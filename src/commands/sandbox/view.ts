@@ -133,6 +133,6 @@ export const simulated = recordView<SimulationReport>(
 function deliveryNotes({ waiting }: { waiting: number }): string[] {
   if (waiting === 0) return [];
   return [
-    `${formatCount(waiting)} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for a retry: sotra sandbox start sends them, or the next trade.`,
+    `${formatCount(waiting)} ${waiting === 1 ? 'delivery waits' : 'deliveries wait'} for a retry. The served sandbox sends them; without one, sotra sandbox start or the next trade does.`,
   ];
 }

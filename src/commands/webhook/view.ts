@@ -136,9 +136,7 @@ export const replayed = listView<ReplayRow>(
     column.text('status', 'Status', 'HTTP status of the answer'),
     column.text('error', 'Error', 'what went wrong', { cut: true }),
   ],
-  {
-    empty: 'No event was stored since then.',
-  },
+  { empty: 'No deliveries to send.' },
 );
 
 /** What `webhook show --json` prints. */

@@ -84,7 +84,7 @@ export function hyperliquidFillsReader(file: string): RowReader {
         items.isAnyNamed ||= isObject(fill) && fill['user'] !== undefined;
         const cells = isObject(fill) ? readCells(fill) : {};
         const [line, columns] = [items.count, Object.keys(cells)];
-        return { line, place: `fill ${line}`, cells, columns, text: JSON.stringify(fill) };
+        return { line, at: `fill ${line}`, cells, columns, text: JSON.stringify(fill) };
       }),
   };
 }

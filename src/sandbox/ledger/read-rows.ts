@@ -6,13 +6,14 @@ import type { Trade } from './trade.ts';
 export interface FileRow {
   /** Line of the unpacked file, the first is 1; in a JSON document the number of the item. */
   line: number;
-  place: string;
+  /** As messages name it. */
+  at: string;
   cells: Record<string, string>;
   columns: string[];
   text: string;
 }
 
-export type RejectedRow = Pick<FileRow, 'line' | 'place' | 'text'> & { reason: string };
+export type RejectedRow = Pick<FileRow, 'line' | 'at' | 'text'> & { reason: string };
 
 /** What reading a file yields. A row is a trade (a fill that crosses zero is two), or rejected with its reason. */
 export type ReadEvent = { kind: 'trade'; line: number; trade: Trade } | { kind: 'rejected'; row: RejectedRow };
@@ -28,8 +29,8 @@ export interface RowReader {
   splitItem?: (item: unknown) => FileRow[];
 }
 
-export function rejected({ line, place, text }: Omit<RejectedRow, 'reason'>, reason: string): ReadEvent {
-  return { kind: 'rejected', row: { line, place, reason, text } };
+export function rejected({ line, at, text }: Omit<RejectedRow, 'reason'>, reason: string): ReadEvent {
+  return { kind: 'rejected', row: { line, at, reason, text } };
 }
 
 /** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readLines` and of the reader. */
@@ -50,11 +51,11 @@ function cellText(value: unknown): string {
 }
 
 function readNdjson({ number: line, text }: Line, reader: RowReader): ReadEvent[] {
-  const place = `line ${line}`;
+  const at = `line ${line}`;
   const value = tryParseJson(text);
-  if (value === undefined) return [rejected({ line, place, text }, 'the line is not valid JSON')];
-  if (!isObject(value)) return [rejected({ line, place, text }, 'the line must be a JSON object')];
-  return reader.read({ line, place, cells: readCells(value), columns: Object.keys(value), text });
+  if (value === undefined) return [rejected({ line, at, text }, 'the line is not valid JSON')];
+  if (!isObject(value)) return [rejected({ line, at, text }, 'the line must be a JSON object')];
+  return reader.read({ line, at, cells: readCells(value), columns: Object.keys(value), text });
 }
 
 async function* readTableRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
@@ -63,15 +64,15 @@ async function* readTableRows(file: TextFile, reader: RowReader): AsyncGenerator
     const events: ReadEvent[] = [];
     for (const row of rows) {
       const { line, cells, text, reason } = row;
-      const place = `line ${line}`;
-      if (reason !== undefined) events.push(rejected({ line, place, text }, reason));
+      const at = `line ${line}`;
+      if (reason !== undefined) events.push(rejected({ line, at, text }, reason));
       else if (columns === undefined) {
         columns = readColumns(row, file);
         reader.start(columns);
       } else {
         const named: Record<string, string> = byName([]);
         for (let index = 0; index < columns.length; index += 1) named[columns[index] ?? ''] = cells[index] ?? '';
-        for (const event of reader.read({ line, place, cells: named, columns, text })) events.push(event);
+        for (const event of reader.read({ line, at, cells: named, columns, text })) events.push(event);
       }
     }
     yield events;

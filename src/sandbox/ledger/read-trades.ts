@@ -63,6 +63,7 @@ const pumpfunSupply = '1000000000';
 function pumpfunReader(file: string): RowReader {
   return mappedReader({
     file,
+    preset: 'pumpfun',
     chain: 'solana',
     map: {
       ts: 'time',
@@ -81,6 +82,7 @@ function pumpfunReader(file: string): RowReader {
 interface MappedOptions {
   /** For errors. */
   file: string;
+  preset?: PresetName;
   chain: Chain | undefined;
   map: Record<string, string>;
   /** Values of every row that no column has. */
@@ -157,9 +159,9 @@ function findColumns(keys: string[], map: Record<string, string>): Columns {
   return columns;
 }
 
-function checkMap(keys: string[], { file, map }: MappedOptions): void {
+function checkMap(keys: string[], { file, preset, map }: MappedOptions): void {
   for (const [column, name] of Object.entries(map)) {
-    const flag = `--map ${column}=${name}`;
+    const flag = preset === undefined ? `--map ${column}=${name}` : `--preset ${preset}`;
     if (findField(name) === undefined)
       throw usageError(
         `${file}: ${flag}: "${name}" is not a field of a trade`,

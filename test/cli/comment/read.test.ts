@@ -84,7 +84,7 @@ test.each([
   ['{}', 'message is missing'],
 ])('a signed file that holds %j is refused: it %s', async (content, problem) => {
   const file = fileOf(content);
-  const hint = `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`;
+  const hint = `Write it with sotra comment sign --out <file>. To post many: sotra comment post --file ${file}.`;
   const verified = await said(['comment', 'verify', '--signed', file]);
   expect(verified).toEqual({ out: '', code: 2, error: `${file}: ${problem}`, hint });
   const inStdin = await said(['comment', 'verify', '--signed', '-'], { stdin: content });

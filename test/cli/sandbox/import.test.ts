@@ -84,6 +84,10 @@ test('a broken file: good rows are kept, bad ones named with their line, exit 10
   for (const line of [3, 4, 5, 6, 7, 9]) expect(err).toMatch(new RegExp(`^warning: line ${line}: `, 'm'));
   const rejected = readFileSync(rejects, 'utf8').trim().split('\n');
   expect(rejected.map((text) => JSON.parse(text).line)).toEqual([3, 4, 5, 6, 7, 9]);
+  expect(Object.keys(JSON.parse(rejected[0] ?? ''))).toEqual(['line', 'at', 'reason', 'text']);
+  const many = file([header, ...Array.from({ length: 12 }, () => 'nonsense')].join('\n'));
+  const counted = await run(`sandbox import ${many} --rejects ${rejects} --yes`, { env, now });
+  expect(counted.err).toContain('warning: 2 more rows rejected\n');
   expect(await runJson('sandbox status', { env, now })).toMatchObject({ world: 'empty', trades: 1, traders: 1 });
 });
 

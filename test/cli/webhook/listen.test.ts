@@ -138,6 +138,7 @@ test('replay sends stored events once more, as they came', async () => {
   expect(one).toEqual([{ eventId: 'b', eventType: 'new-feed-item', taken: true, status: 200, error: null }]);
   expect((await run(`webhook replay --since 1h --to ${target.url}`, { env })).code).toBe(0);
   expect(target.requests.map(({ body }) => body)).toEqual([bodies[1], ...bodies]);
+  expect((await run(`webhook replay --failed --to ${target.url}`, { env })).err).toBe('No deliveries to send.\n');
   expect((await run(`webhook replay nobody --to ${target.url}`, { env })).code).toBe(5);
   expect((await run(`webhook replay --to ${target.url}`, { env })).code).toBe(2);
   expect((await run('webhook replay a --to http://127.0.0.1:1', { env })).code).toBe(10);

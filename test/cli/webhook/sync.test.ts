@@ -21,7 +21,7 @@ test('the same line registers, sends what is new, and sends nothing, and says ea
   expect([holds('w-0').length, read('hook.secret')]).toEqual([1500, 'whsec_0\n']);
   const before = requests.length;
   const second = await sotra(sync);
-  expect(second.err).toBe('Nothing was sent: webhook w-0 has all 1,500 addresses of the file.\n');
+  expect(second.err).toBe('Nothing was sent: webhook w-0 has all 1,500 addresses.\n');
   expect(second.out).toContain('sent\t0\n');
   expect(requests.slice(before).map(({ method }) => method)).toEqual(['GET']);
   write('list', ids(1502));
@@ -122,7 +122,7 @@ test('--check exits with 10 only if something would be sent, with --exact also i
   const [, file = ''] = /are listed in @(.*)\n/.exec(err) ?? [];
   expect([code, err]).toEqual([0, expect.stringContaining('Nothing would be sent: webhook w-0 has all 5 addresses')]);
   expect(err).toContain(
-    '25 addresses of this webhook are not in the file; the service cannot remove them: see --replace.',
+    '25 addresses of this webhook are not in the list; the service cannot remove them: see --replace.',
   );
   const listed = readFileSync(join(folder, file), 'utf8');
   expect(listed.trim().split('\n')).toHaveLength(25);
@@ -329,7 +329,7 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
   write('list', ids(2400));
   expect(await sotra(`${sync} --replace`)).toEqual(failure(2, 'Add --yes to do it without asking.'));
   const no = await sotra(`${sync} --replace`, { tty: 200, answers: ['n'] });
-  expect(no).toEqual(failure(2, '100 addresses of it are not in the file.'));
+  expect(no).toEqual(failure(2, '100 addresses of it are not in the list.'));
   expect(uids()).toEqual(['w-0']);
   const before = requests.length;
   const { err } = await sotra(`${sync} --replace --yes`);

@@ -92,7 +92,7 @@ describe('hyperliquid fills', () => {
       fill({ coin: '', time: 1_700_000_003_000 }),
       fill({ side: 'constructor', time: 1_700_000_004_000 }),
     ]);
-    expect(rejected.map(({ place, reason }) => `${place}: ${reason}`)).toEqual([
+    expect(rejected.map(({ at, reason }) => `${at}: ${reason}`)).toEqual([
       'fill 1: sz "-3": must be a number above 0',
       'fill 6: side "constructor": must be B, A, BUY or SELL',
       'fill 2: dir "Long > Short": must fit startPosition 0 and sz 1',

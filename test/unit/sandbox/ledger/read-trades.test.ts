@@ -160,7 +160,9 @@ describe('a CSV', () => {
     await expect(read(header + body, { chain: 'base', map: { a: 'b' } })).rejects.toThrow(
       '--map a=b: "b" is not a field of a trade',
     );
-    await expect(read(header + body, { preset: 'pumpfun' })).rejects.toThrow('--map ts=time');
+    await expect(read(header + body, { preset: 'pumpfun' })).rejects.toThrow(
+      '--preset pumpfun: the file has no column "ts"',
+    );
   });
 });
 
@@ -173,7 +175,7 @@ describe('NDJSON', () => {
     const { lines, rejected, trades } = await read(text, { chain: 'base' }, 1);
     expect(lines).toEqual([1, 6]);
     expect(trades[1]?.tx).toBe('0xé');
-    expect(rejected.map(({ place, reason }) => `${place}: ${reason}`)).toEqual([
+    expect(rejected.map(({ at, reason }) => `${at}: ${reason}`)).toEqual([
       'line 3: the line is not valid JSON',
       'line 4: the line must be a JSON object',
       'line 5: amount is empty: must be a number above 0',
