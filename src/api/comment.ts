@@ -1,6 +1,6 @@
 import { dayMs } from './duration.ts';
 import { defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
-import { chainKind, commentUidKind, viewersKind, walletKind } from './formats.ts';
+import { chainKind, commentUidKind, textOf, viewersKind, walletKind } from './formats.ts';
 import { integer, listOf, optional, text } from './kind.ts';
 import { maxCommentCharacters } from './signed-text.ts';
 
@@ -107,7 +107,7 @@ export const copy = defineEndpoint({
     actorAddress: inBody(optional(walletKind), 'wallet that may trade'),
     actorAddresses: inBody(optional(listOf(walletKind, { minItems: 1 })), 'all wallets of the user'),
     trackExitUntil: inBody(
-      optional(text()),
+      optional(textOf('date-time')),
       'track exits of the position until this time, such as 2026-07-03T12:00:00Z; hyperliquid only',
     ),
   },

@@ -9,7 +9,7 @@ import {
 } from './address.ts';
 import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
 import { isHttpAddress, suggestScheme } from './http-address.ts';
-import { type Format, formatted, type Kind, listOf, openChoice } from './kind.ts';
+import { type Format, formatted, type Kind, listOf, openChoice, text } from './kind.ts';
 import type { TextForm } from './signed-text.ts';
 
 /** A form of texts that a function decides; `rule` is "must be ...". */
@@ -68,3 +68,7 @@ export const httpAddressKind = formatted({
   findProblem: (text) => (isHttpAddress(text) ? undefined : `must be an http or https address${suggestScheme(text)}`),
   schema: { format: 'uri' },
 });
+
+/** A text of a form that only the service checks, such as `uri`. */
+export const textOf = (format: 'uri' | 'date-time') =>
+  text({ format: { findProblem: () => undefined, schema: { format, minLength: 1 } } });

@@ -1,5 +1,5 @@
 import { defineEndpoint, inBody, inPath } from './endpoint.ts';
-import { subscriberKind } from './formats.ts';
+import { subscriberKind, textOf } from './formats.ts';
 import { listOf, optional, text } from './kind.ts';
 
 /** Addresses that one request may carry (section "Limits"). */
@@ -17,7 +17,7 @@ export const register = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/feed',
   summary: 'Register a webhook for the feed of a list of addresses',
-  params: { walletAddresses, destinationUrl: inBody(text(), 'destination of the feed items', { flag: 'url' }) },
+  params: { walletAddresses, destinationUrl: inBody(textOf('uri'), 'destination of the feed items', { flag: 'url' }) },
   answer: async () => (await import('./answers.ts')).webhookSchema,
   sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
   examples: [
@@ -55,7 +55,7 @@ export const addAddresses = defineEndpoint({
   params: {
     uid,
     walletAddresses: { ...walletAddresses, source: 'assumed' },
-    destinationUrl: inBody(optional(text()), 'send feed items there from now on', {
+    destinationUrl: inBody(optional(textOf('uri')), 'send feed items there from now on', {
       source: 'assumed',
       flag: 'url',
     }),

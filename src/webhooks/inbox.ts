@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../api/address.ts';
 import { dayMs, parseMoment } from '../api/duration.ts';
-import { type SotraError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { redactText } from '../lib/files/text-file.ts';
 import type { OutboxPolicy } from '../lib/outbox.ts';
 import type { PostOutcome } from '../lib/post-delivery.ts';
@@ -189,18 +189,6 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
       (address === undefined || collectNames(event).addresses.has(address)) &&
       (token === undefined || collectNames(event).tokens.has(token)),
   );
-}
-
-/** The same items; an error while they are read becomes the one that `toError` makes of it. */
-export async function* mapErrors<Item>(
-  items: AsyncIterable<Item>,
-  toError: (cause: unknown) => SotraError,
-): AsyncGenerator<Item> {
-  try {
-    yield* items;
-  } catch (cause) {
-    throw toError(cause);
-  }
 }
 
 /** Whether a webhook has this name, or this path. */

@@ -58,7 +58,7 @@ export const importParams = {
   preset: local(optional(choice(['hyperliquid-fills', 'pumpfun'])), 'known format, instead of --map'),
   map: option.checkedTexts(
     'which column holds a field, such as value_in_usd=usd',
-    (typed) => /^\w+=.+$/s.test(typed),
+    (typed) => /^[^=]+=./s.test(typed),
     'must be <column>=<field>',
     { valueName: 'column=field' },
   ),

@@ -41,6 +41,8 @@ interface DatabaseOptions {
   isSynced?: boolean;
   /** Checks an existing database before anything is written; throws to refuse it. */
   check: (db: Db) => void;
+  /** The error that callers get for one of SQLite. Default: the same. */
+  toError?: (cause: unknown, file: string) => unknown;
 }
 
 /**
@@ -53,7 +55,7 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
     if (file !== ':memory:') makeDatabaseFile(file);
     raw = connect(file);
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    const db = wrap(raw, file);
+    const db = wrap(raw, file, options.toError);
     options.check(db);
     raw.exec(`PRAGMA page_size = ${options.pageBytes}`);
     // In a database that has tables this would write.
@@ -172,7 +174,7 @@ function readSqlCode(error: unknown): string {
 
 const readFirst = (row: unknown) => Object.values(row ?? {})[0];
 
-function wrap(opened: Connection, file: string): Db {
+function wrap(opened: Connection, file: string, toError: DatabaseOptions['toError'] = (cause) => cause): Db {
   const statements = new Map<string, ReturnType<Connection['prepare']>>();
   let isOpen = true;
   let isInTransaction = false;
@@ -193,35 +195,34 @@ function wrap(opened: Connection, file: string): Db {
     statements.set(sql, known);
     return known;
   };
-  const addFileName = <T>(act: () => T): T => {
+  const guard = <T>(act: () => T): T => {
     try {
       return act();
-    } catch (error) {
-      if (error instanceof Error) error.message = `${error.message} (${file})`;
-      throw error;
+    } catch (cause) {
+      throw toError(cause, file);
     }
   };
   const change = (sql: string, params: SqlParams) => {
-    const result = addFileName(() => prepare(sql).run(params));
+    const result = guard(() => prepare(sql).run(params));
     ownChanges += result.changes;
     return result;
   };
   return {
     file,
-    all: <Row>(sql: string, params: SqlParams = []) => prepare(sql).all(params) as Row[],
-    get: <Row>(sql: string, params: SqlParams = []) => prepare(sql).get(params) as Row | undefined,
-    values: (sql, params = []) => prepare(sql).all(params).map(readFirst),
-    value: (sql, params = []) => readFirst(prepare(sql).get(params)) ?? undefined,
+    all: <Row>(sql: string, params: SqlParams = []) => guard(() => prepare(sql).all(params)) as Row[],
+    get: <Row>(sql: string, params: SqlParams = []) => guard(() => prepare(sql).get(params)) as Row | undefined,
+    values: (sql, params = []) => guard(() => prepare(sql).all(params)).map(readFirst),
+    value: (sql, params = []) => readFirst(guard(() => prepare(sql).get(params))) ?? undefined,
     insert: (sql, params) => change(sql, params).lastInsertRowid,
     run: (sql, params = []) => change(sql, params).changes,
-    exec: (sql) => addFileName(() => void use().exec(sql)),
+    exec: (sql) => guard(() => void use().exec(sql)),
     transaction: (act) => {
       if (isInTransaction) return act();
-      addFileName(() => use().exec('BEGIN IMMEDIATE'));
+      guard(() => use().exec('BEGIN IMMEDIATE'));
       isInTransaction = true;
       try {
         const result = act();
-        addFileName(() => use().exec('COMMIT'));
+        guard(() => use().exec('COMMIT'));
         return result;
       } catch (error) {
         rollBack();

@@ -2,6 +2,7 @@ import { readMessage, SotraError } from '../../errors.ts';
 import {
   checkSchema,
   type Db,
+  isDamage,
   makeTables,
   openDatabase,
   type Schema,
@@ -27,17 +28,27 @@ const options = {
 export function openDb(file: string, { replace = false } = {}): Db {
   let db: Db | undefined;
   try {
-    db = openDatabase(file, { ...options, check: (found) => checkSchema(found, schema, { replace }) });
+    db = openDatabase(file, { ...options, check: (found) => checkSchema(found, schema, { replace }), toError });
     makeTables(db, schema);
     return db;
   } catch (cause) {
     db?.close();
-    if (cause instanceof SotraError) throw cause;
-    throw new SotraError('config', `cannot open the sandbox database ${file}: ${readMessage(cause)}`, {
-      hint: 'Move the file away to start over, or choose another with --db or SOTRA_DATA_DIR.',
-      cause,
-    });
+    throw cause instanceof SotraError ? cause : unusable(cause, file);
   }
+}
+
+/** A damaged database cannot be used at all; other errors of SQLite only get the name of the file. */
+function toError(cause: unknown, file: string): unknown {
+  if (isDamage(cause)) return unusable(cause, file);
+  if (cause instanceof Error) cause.message += ` (${file})`;
+  return cause;
+}
+
+function unusable(cause: unknown, file: string): SotraError {
+  return new SotraError('config', `cannot use the sandbox database ${file}: ${readMessage(cause)}`, {
+    hint: 'Move the file away to start over, or choose another with --db or SOTRA_DATA_DIR.',
+    cause,
+  });
 }
 
 /** How many rows `from` has: a table, with conditions on it. */

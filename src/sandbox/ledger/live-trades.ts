@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { encodeBase58, normalizeAddress } from '../../api/address.ts';
+import { encodeBase58, normalizeAddress, tokenProblem } from '../../api/address.ts';
 import { type Chain, chains } from '../../api/chain.ts';
 import { usageError } from '../../errors.ts';
 import { moreChains, secondsOf } from '../db/settings.ts';
@@ -8,10 +8,12 @@ import { storedToken } from '../service/identifiers.ts';
 import { addTrades } from './add-trades.ts';
 import { type LiveTrade, type MadeTrade, positionId, type Trade } from './trade.ts';
 
-/** `flag` is put before the names of inputs. Errors: `usage` for what only perps have. */
-export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag = ''): void {
+/** `flag` is put before the names of inputs. Errors: `usage` for the token of another chain, and for what only perps have. */
+export function checkLiveTrade({ chain, token, direction, leverage }: LiveTrade, flag = ''): void {
   if (chain !== 'hyperliquid' && (direction !== undefined || leverage !== undefined))
     throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Omit them.');
+  const problem = tokenProblem(chain, token);
+  if (problem !== undefined) throw usageError(`${flag}token ${token.slice(0, 100)}: ${problem}`);
 }
 
 /** Makes a checked trade happen, with everything that follows; `nowMs` as stored in tables. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../../api/address.ts';
+import { isEvmAddress, isSolanaAddress, normalizeAddress, textProblem } from '../../api/address.ts';
 import { type Chain, chains } from '../../api/chain.ts';
 import { parseTime } from '../../api/duration.ts';
 import type { Trade } from './trade.ts';
@@ -92,6 +92,8 @@ export function readTradeText(
   const leverage = readLeverage(direction !== null);
   const tx = given.tx === '' ? null : check('tx', readVisible(given.tx, 128), 'up to 128 visible characters', '');
   const orderId = given.orderId && check('orderId', readVisible(given.orderId, 64), 'up to 64 visible characters', '');
+  const tokenSymbol = given.symbol && check('symbol', readStorable(given.symbol), storableRule, '');
+  const tokenName = given.name && check('name', readStorable(given.name), storableRule, '');
   const supply = given.supply && check('supply', readPositive(given.supply), 'a number above 0', 0);
 
   if (problems.length > 0) return { reason: problems.join('; ') };
@@ -101,8 +103,8 @@ export function readTradeText(
   // With the time first, trades of one time are neighbors in the index; 66 bits of the hash tell those of one millisecond apart.
   const rowKey = atMs.toString(36) + hash('md5', row, 'base64url').slice(0, 11);
   const trade: Trade = { chain, trader, token, side, direction, leverage, amount, usd, atMs, tx, rowKey };
-  if (given.symbol !== '') trade.tokenSymbol = given.symbol;
-  if (given.name !== '') trade.tokenName = given.name;
+  if (tokenSymbol) trade.tokenSymbol = tokenSymbol;
+  if (tokenName) trade.tokenName = tokenName;
   if (supply) trade.tokenSupply = supply;
   if (orderId) trade.orderId = orderId;
   return { trade };
@@ -158,6 +160,13 @@ function readToken(text: string, chain: Chain): string | undefined {
 
 function readVisible(text: string, limit: number): string | undefined {
   return text.length <= limit && visiblePattern.test(text) ? text : undefined;
+}
+
+const storableRule = 'up to 200 characters, without NUL and halves of characters';
+
+/** A text as SQLite keeps it. */
+function readStorable(text: string): string | undefined {
+  return text.length <= 200 && textProblem(text) === undefined ? text : undefined;
 }
 
 export function readPositive(text: string): number | undefined {

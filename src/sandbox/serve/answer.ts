@@ -2,6 +2,7 @@ import type { Endpoint, EndpointsOf, WireNames } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { decodeRequest } from '../../api/request.ts';
 import type { Transport } from '../../client/transport.ts';
+import { SotraError } from '../../errors.ts';
 import type { SandboxOptions } from '../../lib/io.ts';
 import { keepSettings, moreChains, storedNow } from '../db/settings.ts';
 import { type Db, openDb } from '../db/store.ts';
@@ -57,7 +58,7 @@ export function openInside(options: ServiceOptions): Transport {
   };
 }
 
-/** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
+/** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. Errors: those of a damaged database. */
 export function createService({ db, now, wire }: ServiceOptions): (request: IncomingRequest) => Promise<ServedAnswer> {
   const respond = async (request: IncomingRequest): Promise<ServedAnswer> => {
     const { target, authorization } = request;
@@ -78,7 +79,11 @@ export function createService({ db, now, wire }: ServiceOptions): (request: Inco
       ignored.size === 0 ? {} : { [ignoredHeader]: headerText([...ignored]) },
     );
   };
-  return (request) => respond(request).catch(answerError);
+  return (request) =>
+    respond(request).catch((thrown: unknown) => {
+      if (thrown instanceof SotraError) throw thrown;
+      return answerError(thrown);
+    });
 }
 
 /**

@@ -15,7 +15,6 @@ import {
   type ForwardOptions,
   type Inbox,
   type KeepLimits,
-  mapErrors,
   type StoredDelivery,
   type StoredEvent,
   targetMs,
@@ -33,7 +32,7 @@ import {
   seqsAfter,
   targetIds,
 } from './deliveries.ts';
-import { damaged, keepWithin, nameErrors, openStore, storeError } from './store.ts';
+import { damaged, keepWithin, openStore } from './store.ts';
 
 interface LocalOptions {
   folder: string;
@@ -74,13 +73,11 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
   }
   const news = new EventEmitter<{ change: [] }>();
   news.setMaxListeners(0);
-  const commitRaw = groupCommits(db, () => news.emit('change'));
+  const commitChange = groupCommits(db, () => news.emit('change'));
   let hasWritten = false;
   const commit = <T>(change: () => T): Promise<T> => {
     hasWritten = true;
-    return commitRaw(change).catch((cause) => {
-      throw storeError(cause, db.file);
-    });
+    return commitChange(change);
   };
   const closing = new AbortController();
   const repeatUntilClosed = async (everyMs: number, act: () => unknown): Promise<void> => {
@@ -122,7 +119,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       policy,
       now,
       sleep,
-      onError: (error) => onError(storeError(error, db.file)),
+      onError,
       postsTo: (target) => ids.has(target),
       post: async ({ id, item, target }, signal) => {
         const delivery = readDelivery(db, item);
@@ -169,27 +166,26 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       else await setImmediate();
     }
   };
-  const read = <Item>(items: AsyncIterable<Item>) => mapErrors(items, (cause) => storeError(cause, db.file));
-  const count = (sql: string) => nameErrors(db.file, () => db.value<number>(sql) ?? 0);
+  const count = (sql: string) => db.value<number>(sql) ?? 0;
   return {
     name,
     summary: async () => {
-      const oldestMs = nameErrors(db.file, () => db.value<number>('SELECT at_ms FROM delivery ORDER BY seq LIMIT 1'));
+      const oldestMs = db.value<number>('SELECT at_ms FROM delivery ORDER BY seq LIMIT 1');
       return { stored: count('SELECT count(*) FROM delivery'), oldestMs };
     },
     store: (deliveries) => Promise.all(deliveries.map(store)),
     addTargets: (targets) => commit(() => addTargets(db, targets, now())),
     forward,
-    retries: async () => nameErrors(db.file, () => readRetries(db)),
+    retries: async () => readRetries(db),
     waiting: async (targets) => {
       const ids = JSON.stringify([...targetIds(db, targets).keys()]);
       const sql = "SELECT count(*) FROM outbox WHERE state = 'waiting' AND target IN (SELECT value FROM json_each(?))";
-      return nameErrors(db.file, () => db.value<number>(sql, [ids]) ?? 0);
+      return db.value<number>(sql, [ids]) ?? 0;
     },
     failed: async () => count("SELECT count(*) FROM outbox WHERE state = 'failed'"),
-    events: (query) => read(queryEvents(db, query)),
-    follow: (query, signal) => read(follow(query, signal)),
-    deliveries: (query) => read(queryDeliveries(db, query)),
+    events: (query) => queryEvents(db, query),
+    follow,
+    deliveries: (query) => queryDeliveries(db, query),
     markAccepted: ({ seq }) =>
       commit(() => void db.run("UPDATE outbox SET state = 'delivered' WHERE item = ? AND state = 'failed'", [seq])),
     close: async () => {

@@ -80,7 +80,7 @@ export function openStore(folder: string): Db {
   const file = join(folder, storeFile);
   let db: Db | undefined;
   try {
-    db = openDatabase(file, { ...options, check: (found) => checkSchema(found, schema) });
+    db = openDatabase(file, { ...options, check: (found) => checkSchema(found, schema), toError: storeError });
     makeTables(db, schema);
     return db;
   } catch (cause) {
@@ -89,19 +89,10 @@ export function openStore(folder: string): Db {
   }
 }
 
-/** The result of `act`; an error of SQLite becomes one that names the store. */
-export function nameErrors<T>(file: string, act: () => T): T {
-  try {
-    return act();
-  } catch (cause) {
-    throw storeError(cause, file);
-  }
-}
-
 /** The error for a store that cannot be used, by the error of SQLite. */
-export function storeError(cause: unknown, file: string): SotraError {
+function storeError(cause: unknown, file: string): SotraError {
   if (cause instanceof SotraError) return cause;
-  const why = readMessage(cause).replace(` (${file})`, '');
+  const why = readMessage(cause);
   if (isDamage(cause)) return damaged(file, why, cause);
   const hint = isFull(cause)
     ? 'Free some disk space, or listen into a store on another disk: SOTRA_DATA_DIR.'

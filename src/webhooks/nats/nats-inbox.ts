@@ -9,7 +9,6 @@ import {
   type EventQuery,
   type Forward,
   type Inbox,
-  mapErrors,
   type NatsAddress,
   type StoredDelivery,
   type StoredEvent,
@@ -60,7 +59,13 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     throw error;
   }
   const filter = subjects(name).event('*', '*');
-  const read = <Item>(items: AsyncIterable<Item>) => mapErrors(items, (error) => inboxError(error, name));
+  const read = async function* <Item>(items: AsyncIterable<Item>) {
+    try {
+      yield* items;
+    } catch (cause) {
+      throw inboxError(cause, name);
+    }
+  };
   return {
     name,
     isStream: true,

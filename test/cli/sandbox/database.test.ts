@@ -115,11 +115,25 @@ test.each([1, 512])('a file of %i bytes that is no database is exit 3 and is not
   const file = join(folder, 'notes.txt');
   writeFileSync(file, 'x'.repeat(bytes));
   for (const argv of [`sandbox status --db ${file}`, `sandbox reset --yes --db ${file}`]) {
-    const message = `cannot open the sandbox database ${file}: file is not a database`;
+    const message = `cannot use the sandbox database ${file}: file is not a database`;
     expect(await run(argv, { env })).toEqual(failure(3, message));
   }
   expect(readFileSync(file, 'utf8')).toBe('x'.repeat(bytes));
   expect(readdirSync(folder)).toEqual(['notes.txt']);
+});
+
+test('a damaged database is exit 3 and is not changed', async () => {
+  const { folder, env } = place();
+  await run('--sandbox leaderboard list', { env });
+  const file = join(folder, 'sandbox.db');
+  const bytes = readFileSync(file);
+  bytes.fill(0xab, 20 * 4096, 400 * 4096);
+  writeFileSync(file, bytes);
+  for (const argv of ['--sandbox leaderboard list', 'sandbox status', 'sandbox reset --yes'])
+    expect(await run(argv, { env })).toEqual(
+      failure(3, `cannot use the sandbox database ${file}: database disk image`),
+    );
+  expect(readFileSync(file).equals(bytes)).toBe(true);
 });
 
 test('an empty file becomes a sandbox', async () => {

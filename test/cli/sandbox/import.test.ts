@@ -191,6 +191,22 @@ test('fills that are missing inside a position make its figures unavailable, and
   expect(cut.stats).toMatchObject({ unavailable: true, realizedGainsUSD: 100, receivedCostBasisUSD: 550 });
 });
 
+test('a text that would be stored otherwise is refused, and a column whose name has spaces is named', async () => {
+  const { env } = newUser();
+  const trade = { time: '2026-11-20T09:00:00Z', chain: 'base', trader: alice, token, side: 'buy', usd: 1 };
+  const names = [
+    { symbol: 'A\0B' },
+    { name: '\ud800' },
+    { name: 'n'.repeat(201) },
+    { symbol: 'A B', name: 'n'.repeat(200) },
+  ];
+  const path = file(names.map((each) => JSON.stringify({ ...trade, 'Size T': 5, ...each })).join('\n'));
+  const argv = ['sandbox', 'import', path, '--map', 'Size T=amount', '--json'];
+  const { out, err } = await run(argv, { env, now });
+  expect(JSON.parse(out)).toMatchObject({ imported: 1, rejected: 3 });
+  for (const refused of ['symbol "A\\u0000B"', 'name "\\ud800"', 'name "nnn']) expect(err).toContain(refused);
+});
+
 test('a trade of more than 1e60 tokens or dollars is refused', async () => {
   const trade = `sandbox trade --chain base --trader ${alice} --token ${token} --side buy`;
   expect(await run(`${trade} --amount 1e308 --usd 1`)).toEqual(failure(2, '--amount 1e+308'));

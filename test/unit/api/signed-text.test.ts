@@ -4,7 +4,7 @@ import { publicKeyToAddress } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { encodeBase58, plainAddress } from '../../../src/api/address.ts';
 import type { Chain } from '../../../src/api/chain.ts';
-import { fieldProblem, isServiceName, normalizeSignature } from '../../../src/api/signed-text.ts';
+import { commentProblem, fieldProblem, isServiceName, normalizeSignature } from '../../../src/api/signed-text.ts';
 import {
   ed25519Problem,
   readSignatureBytes,
@@ -33,6 +33,8 @@ const transactions: readonly [chain: Chain, transactionHash: string, problem: st
   ['base', `${hash} `, 'it begins or ends with a space or line end; a transaction on base is 0x and 64 hex digits'],
   ['base', `${hash}a`, 'it has 65 hex digits; a transaction on base is 0x and 64 hex digits'],
   ['base', '0xabg', 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
+  ['base', `x${hash}`, 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
+  ['base', 'a b', 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
   [
     'hyperliquid',
     '123456789012345678901',
@@ -69,6 +71,15 @@ test.each(tokens)('on %s the token %j: %s', (chain, tokenAddress, problem) => {
   expect(found).toEqual(problem === undefined ? undefined : { field: 'tokenAddress', problem });
 });
 
+test.each([
+  ['a'.repeat(9999), hash, undefined],
+  ['a'.repeat(10_000), hash, 'commentText has 10000 characters, at most 9999 are allowed'],
+  ['a\0b', hash, 'commentText holds a NUL character'],
+  ['gm', '0x1', 'transactionHash 0x1: it has 1 hex digits; a transaction on base is 0x and 64 hex digits'],
+])('what is wrong with a comment is one sentence with field and value', (commentText, transactionHash, problem) => {
+  expect(commentProblem({ chain: 'base', tokenAddress: degen, transactionHash, commentText })).toBe(problem);
+});
+
 const rAndS = 'aB'.repeat(64);
 const signatures: readonly [chain: Chain, signature: string, taken: string][] = [
   ['base', `0x${rAndS}00`, `0x${rAndS}1b`],
@@ -76,6 +87,7 @@ const signatures: readonly [chain: Chain, signature: string, taken: string][] = 
   ['base', `0x${rAndS}1b`, `0x${rAndS}1b`],
   ['base', `0x${rAndS}02`, `0x${rAndS}02`],
   ['base', `0x${rAndS}0000`, `0x${rAndS}0000`],
+  ['base', `x0x${rAndS}00`, `x0x${rAndS}00`],
   ['solana', `0x${rAndS}00`, `0x${rAndS}00`],
 ];
 
