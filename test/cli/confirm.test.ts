@@ -39,7 +39,7 @@ const isReset = async ({ folder }: Place) => {
 };
 
 /** A line that cannot be undone, the question that it asks, and whether it was done. */
-const deeds: readonly [line: string, question: string, isDone: (at: Place) => boolean | Promise<boolean>][] = [
+const irreversible: readonly [line: string, question: string, isDone: (at: Place) => boolean | Promise<boolean>][] = [
   [`webhook delete ${uid}`, `Delete webhook ${uid} with its addresses and its secret?`, isSent],
   ['profile delete-name ext:1', 'Remove the name and avatar of ext:1 at your partner?', isSent],
   ['profile set-name ext:1 --clear', 'Remove the name and avatar of ext:1 at your partner?', isSent],
@@ -82,7 +82,7 @@ const deeds: readonly [line: string, question: string, isDone: (at: Place) => bo
   ],
 ];
 
-test.each(deeds)(
+test.each(irreversible)(
   'sotra %s asks on a terminal, needs --yes elsewhere, and ends with 2 without it',
   async (words, question, isDone) => {
     const here = await place();
@@ -103,7 +103,7 @@ test.each(deeds)(
 
 test('--yes does it without a question, even without a terminal', async () => {
   const here = await place();
-  for (const [line, , isDone] of deeds) {
+  for (const [line, , isDone] of irreversible) {
     here.service.requests.splice(0);
     const { err } = await run(`${toLine(line, here)} --yes --no-input`, { env: here.env, skipWaits: true });
     expect([line, err, await isDone(here)]).toEqual([line, expect.not.stringContaining('[y/N]'), true]);

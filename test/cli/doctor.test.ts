@@ -65,7 +65,7 @@ test('keys and secrets of webhooks are hidden everywhere, as a name in the setti
   });
 });
 
-test('a file in a folder that is not there is refused before anything is asked', async () => {
+test('bundle --out in a folder that does not exist is refused before anything is asked', async () => {
   expect(await run('--sandbox bundle --out no-such-folder/ticket.json --yes')).toEqual(
     failure(3, '--out no-such-folder/ticket.json: there is no folder no-such-folder'),
   );
@@ -85,7 +85,7 @@ async function diagnose(argv: string, options: Parameters<typeof run>[1] = {}) {
   return { code, ok, checks, of };
 }
 
-test('all is well with a service that answers; one request is sent', async () => {
+test('doctor finds nothing wrong with a service that answers, and sends one request', async () => {
   const service = await answering({ traders: [] });
   const { code, ok, of } = await diagnose('doctor', { env: service.env });
   expect({ code, ok }).toEqual({ code: 0, ok: true });
@@ -96,7 +96,7 @@ test('all is well with a service that answers; one request is sent', async () =>
   expect(service.requests.map(({ url }) => url)).toEqual(['/v2/leaderboard?limit=1']);
 });
 
-test('a refused key is exit 4, a service that is gone exit 9, with a way out each', async () => {
+test('doctor ends with 4 if the key is refused and with 9 if nothing listens, and says what to do', async () => {
   const service = await answering({ error: 'unknown key' }, 401);
   const refused = await diagnose('doctor', { env: service.env });
   expect(refused.code).toBe(4);
@@ -108,7 +108,7 @@ test('a refused key is exit 4, a service that is gone exit 9, with a way out eac
     for (const { state, fix } of checks) expect(fix === null).toBe(state === 'ok' || state === 'skipped');
 });
 
-test('a redirect and a clock that is off are named', async () => {
+test('doctor names a redirect, and a clock that is wrong', async () => {
   const moved = await answering('', 302, { location: 'https://elsewhere.example.com/' });
   expect((await diagnose('doctor', { env: moved.env })).of('reach')).toMatchObject({ state: 'problem' });
   const late = await stub((_, response) => {
@@ -122,7 +122,7 @@ test('a redirect and a clock that is off are named', async () => {
   expect(of('clock')?.found).toMatch(/^(299|300) s ahead of the service's$/);
 });
 
-test('settings that others may read are a warning, damaged ones exit 3', async () => {
+test('doctor warns of settings that others may read; damaged ones are exit 3', async () => {
   const { env, file } = newUser({ contexts: {} });
   chmodSync(file, 0o644);
   const open = await diagnose('doctor --sandbox', { env });
@@ -133,7 +133,7 @@ test('settings that others may read are a warning, damaged ones exit 3', async (
   expect(readFileSync(file, 'utf8')).toBe('{');
 });
 
-test('without a service it says how to choose one, and without a sandbox that there is none yet', async () => {
+test('doctor says how to choose a service if there is none, and that no sandbox is created yet', async () => {
   const { code, of } = await diagnose('doctor');
   expect(code).toBe(0);
   expect(of('service')).toMatchObject({ state: 'warning', fix: expect.stringMatching(/^sotra auth login/) });

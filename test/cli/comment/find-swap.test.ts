@@ -107,7 +107,7 @@ test('the latest swap of a position counts though no list of trades has it; thos
   ]);
 });
 
-test('if every swap has a comment it says so, and nothing is sent', async () => {
+test('--last says so if every swap has a comment, and sends nothing', async () => {
   const { keys } = await tradersWorld();
   const service = await answering({ items: [] });
   const words = ['comment', 'post', 'gm', '--last', '--key-file', keys.evm, ...named];

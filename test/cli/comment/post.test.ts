@@ -16,7 +16,7 @@ function commentOf({ body }: Seen, changes: Record<string, unknown> = {}) {
   return { uid: 'u-1', timestamp: 1, ...sent, signerAddress: sent.signerAddress.toLowerCase(), ...changes };
 }
 
-test('a dry run shows text, signer and request, and sends nothing', async () => {
+test('comment post --dry-run shows text, signer and request, and sends nothing', async () => {
   const service = await answering({});
   const words = post('--dry-run');
   const { out } = await run(words, { env: service.env, tty: 100 });

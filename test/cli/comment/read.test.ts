@@ -44,7 +44,7 @@ test('the name of a service is one line', async () => {
 const asJson = async (words: readonly string[], options?: RunOptions) =>
   JSON.parse((await preview([...chain, ...tx, ...token, ...name, '--json', ...words], options)).out).commentText;
 
-test('a comment in a file is taken to the byte, without a mark at its beginning', async () => {
+test('a comment in a file is read unchanged, without a byte order mark', async () => {
   expect(await asJson(['--text-file', fileOf('a')])).toBe('a');
   expect(await asJson(['--text-file', fileOf('\uFEFFgm\n')])).toBe('gm\n');
   expect(await asJson(['--text-file', '-'], { stdin: 'from stdin' })).toBe('from stdin');
@@ -145,7 +145,7 @@ test('the error of a file of comments lists every bad line, before a key is read
   ]);
 });
 
-test('a signed line must be good', async () => {
+test('a signed line of a file must match its fields', async () => {
   const signed = await signedLine();
   const changed = { ...signed, commentText: 'gn' };
   expect((await previews([changed])).error).toBe('stdin: line 1: its message does not match its fields');

@@ -66,7 +66,7 @@ test('signing warns of odd comments, with the line if there are several', async 
   expect([many.code, many.err]).toEqual([0, 'warning: line 2: the comment begins or ends with a space\n']);
 });
 
-test('stdin is either the comment or the key, and may be the one while the key is elsewhere', async () => {
+test('stdin holds the comment or the key, not both', async () => {
   const words = base.flatMap((word) => (word === '--text' ? ['--text-file'] : word === 'gm' ? ['-'] : [word]));
   const lines = `${JSON.stringify(onBase)}\n`;
   const both = (use: string) =>
@@ -107,7 +107,7 @@ test('signed comments go into a file of mode 0600 that is replaced, and the comm
   expect(lines.at(-1)).toBe('');
 });
 
-test('a typed signature is judged by the text that the flags make: yes with whose it is, no with why', async () => {
+test('a signature given as a flag is verified over the text that the flags make: who signed it, or why it is wrong', async () => {
   const { signature } = await runJson(['comment', 'sign', ...base, ...byEvm], { env });
   const given = ['--signature', signature, '--signer', evmTrader.address];
   const yes = { valid: true, recoveredAddress: evmTrader.address, signerAddress: evmTrader.address };
@@ -126,7 +126,7 @@ test('a typed signature is judged by the text that the flags make: yes with whos
   expect(nameless).toEqual(failure(2, '--signer is required: the address that signed'));
 });
 
-test('a signed file is held to its own form, or to the one that is asked for', async () => {
+test('a signed file is verified by its own service name and layout, or by those that are given', async () => {
   const file = join(temporaryFolder(), 'signed.json');
   await sign([...base, ...byEvm, '--layout', 'blank-line', '--out', file]);
   for (const words of [[], ['--layout', 'blank-line'], name])
@@ -141,7 +141,7 @@ test('a signed file is held to its own form, or to the one that is asked for', a
   }
 });
 
-test('the address that must come out is compared as its chain does: EVM in any letters, Solana to the letter', async () => {
+test('--signer is compared without regard to case on EVM chains, and exactly on Solana', async () => {
   for (const signer of [evmTrader.address, evmTrader.address.toLowerCase()])
     expect((await sign([...base, ...byEvm, '--signer', signer])).code).toBe(0);
   for (const signer of [solanaTrader.address, `solana:${solanaTrader.address}`])

@@ -74,7 +74,7 @@ const opens: readonly [flags: string, options?: RunOptions][] = [
   ['--key kept', { answers: ['no', 'never', 'pw'] }],
 ];
 
-test.each(opens)('a key signs that is given by %j', async (flags, options) => {
+test.each(opens)('a key given by %j signs', async (flags, options) => {
   const { code, err, signer } = await sign(`${flags} --json`, options);
   expect([code, signer, err.includes(evmTrader.key)]).toEqual([0, evmTrader.address, false]);
 });

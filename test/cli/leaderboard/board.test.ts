@@ -161,7 +161,7 @@ test('--address gives a place, --chains counts copies there alone, --limit cuts,
   expect(followed.traders.map((one: { isFollowedByUser: boolean }) => one.isFollowedByUser)).toEqual([false, true]);
 });
 
-test('people see the board, its period and the place asked for', async () => {
+test('a board of copied traders shows its period, and whether --address is on it', async () => {
   const nobody = '0x00000000000000000000000000000000000000ff';
   const { out, err } = await run(`--sandbox leaderboard copytraded --limit 2 --address ${nobody}`, { tty: 80 });
   expect(out.split('\n')[0]).toMatch(/^# +Trader +Copied +Copies +Copiers +PnL +ROI 30d$/);

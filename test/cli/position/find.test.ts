@@ -188,7 +188,7 @@ test('received tokens have a column of their own, which a note explains', async 
   expect(err).toContain('1 of these holds received tokens');
 });
 
-test('JSON stays as the service sent it, and says so', async () => {
+test('--price leaves JSON as the service sent it, with a note', async () => {
   const env = await world();
   const plain = await run(`--sandbox token positions base ${coin} open --json`, { env, now });
   const withPrice = await run(`--sandbox token positions base ${coin} open --price 3 --json`, { env, now });

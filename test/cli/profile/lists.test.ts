@@ -30,7 +30,7 @@ test('the last of eleven viewers is not sent, with a warning', async () => {
   expect(err).toContain('--viewer-addresses: the service uses the first 10 only; 1 of 11 are not sent');
 });
 
-test('people see who follows whom at a glance, and that nobody does', async () => {
+test('followers are a table of names and figures; without any, a note says so', async () => {
   const argv = '--sandbox profile followers 0xb129d76820940a14c764df8b223d8e39cf94a122 --limit 2';
   expect((await run(argv, { tty: 80 })).out).toMatch(/^Name +PnL 30d +ROI 30d +Win 30d +Trades 30d +Address\n/);
   const none = await run(`--sandbox profile followers ${star}`, { tty: 80 });
@@ -61,12 +61,12 @@ test('what cannot be a name is refused before any request, with the reason', asy
   expect(service.requests).toEqual([]);
 });
 
-test('nothing to change is wrong use', async () => {
+test('profile set-name without anything to change is refused', async () => {
   const refused = await run(`profile set-name ${named}`);
   expect(refused).toEqual(failure(2, 'error: one of --name, --avatar-url, --clear, --clear-avatar is required: '));
 });
 
-test('null is a name as any other', async () => {
+test('a user can be named null', async () => {
   const service = await answering({});
   await run(`profile set-name ${named} --name null`, { env: service.env });
   expect(service.requests).toMatchObject([{ method: 'PUT', body: '{"name":"null"}' }]);

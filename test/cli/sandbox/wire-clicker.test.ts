@@ -40,7 +40,7 @@ test('--wire clicker: a closed perp keeps the amount that it last had, and no pe
   ]);
 });
 
-test('without it, and with names for parameters, a closed perp holds nothing and a short is negative', async () => {
+test('without --wire clicker, and with names for parameters, a closed perp holds nothing and a short is negative', async () => {
   const { cards, env } = await served('--wire {"*.limit":"count"}');
   expect(await cards('closed')).toEqual([['ETH', 'short', 0, 0]]);
   expect((await cards('open'))[0]).toEqual(['SOL', 'short', -25, -50]);
@@ -59,7 +59,7 @@ test('--wire clicker: tokens match exactly, perps have milliseconds and in feeds
   expect(Object.keys((await ask(`profile get ${alice}`)).metadata.perChainPnl30d)).toEqual(['hyperliquid']);
 });
 
-test('the table, agents and the page show that nothing of it is held or gained', async () => {
+test('--wire clicker: tables, agents and pages show a closed perp as empty, without unrealized PnL', async () => {
   const { shown, env, ui } = await served('--wire clicker --ui');
   const columns = '--columns token,side,realizedUsd,amount,amountWithLeverage,unrealizedUsd,totalUsd';
   expect(await shown('closed', `--price 9999 --format csv ${columns}`)).toBe(
