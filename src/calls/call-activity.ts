@@ -13,9 +13,16 @@ import {
   sentOutcome,
 } from '../pages/activity.ts';
 import type { LiveLog } from '../pages/live-log.ts';
-import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
-import { findCall, readCalls, readLogVersion, readPath, refuseLost, summarizeEntry } from './read-log.ts';
+import {
+  findCall,
+  type NumberedEntry,
+  readCalls,
+  readLogVersion,
+  readPath,
+  refuseLost,
+  summarizeCall,
+} from './read-log.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
 import { describeCallFailure } from './why.ts';
 
@@ -159,8 +166,8 @@ async function sendAgain(activity: CallActivity, id: string, edited: Edited): Pr
 }
 
 /** The calls after the one with this id, the oldest first; all that a list has room for if the log does not have it (any more). */
-function readCallsAfter(folder: string, id: string | undefined): { calls: LogEntry[]; isAll: boolean } {
-  const calls: LogEntry[] = [];
+function readCallsAfter(folder: string, id: string | undefined): { calls: NumberedEntry[]; isAll: boolean } {
+  const calls: NumberedEntry[] = [];
   for (const call of readCalls(folder)) {
     if (call._sotra.id === id) return { calls: calls.reverse(), isAll: false };
     if (calls.push(call) === maxListed) break;
@@ -168,8 +175,8 @@ function readCallsAfter(folder: string, id: string | undefined): { calls: LogEnt
   return { calls: calls.reverse(), isAll: true };
 }
 
-function makeCallRow(call: LogEntry): ActivityRow {
-  const { id, atMs, ms, method, path, status, attempt, error, command } = summarizeEntry(call);
+function makeCallRow(call: NumberedEntry): ActivityRow {
+  const { id, atMs, ms, method, path, status, attempt, error, command } = summarizeCall(call);
   return {
     id: `${idStart}${id}`,
     kind: 'request',

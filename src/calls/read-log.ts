@@ -49,14 +49,10 @@ export async function findCall(typed: string, { io }: Context): Promise<Numbered
 /** A line of `sotra history`; times in Unix milliseconds, a status of null if no answer came. */
 export type ShownCall = ReturnType<typeof summarizeCall>;
 
-export function summarizeCall({ n, ...entry }: NumberedEntry) {
-  return { n, ...summarizeEntry(entry) };
-}
-
-/** The same for a call without a number. */
-export function summarizeEntry({ startedDateTime, time, request, response, _sotra }: LogEntry) {
+export function summarizeCall({ n, startedDateTime, time, request, response, _sotra }: NumberedEntry) {
   const { v: _, id, ...facts } = _sotra;
   return {
+    n,
     id,
     atMs: Date.parse(startedDateTime),
     method: request.method,
