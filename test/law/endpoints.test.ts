@@ -7,7 +7,7 @@ import { endpoints } from '../../src/api/endpoints.ts';
 import { methodName } from '../../src/client/create-client.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
-import { type Random, randomFrom } from '../../src/sandbox/seeded.ts';
+import { type Random, randomFrom } from '../../src/sandbox/random.ts';
 import { allRoutes } from '../../src/sandbox/serve/answer.ts';
 import { ServiceRefusal } from '../../src/sandbox/service/handler.ts';
 import { seed } from '../support/draw.ts';

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../api/duration.ts';
-import { randomFrom } from '../seeded.ts';
+import { randomFrom } from '../random.ts';
 import { cutQuery, type IncomingRequest, makeAnswer, type ServedAnswer } from '../service/handler.ts';
 
 export interface Fault {
