@@ -131,19 +131,12 @@ test('a file with a password or a secret that others may read is used with a war
   expect(verified.err).toBe(warning(secret));
 });
 
+type Keystore = Record<'id' | 'password' | 'address' | 'expect', string> & { json: object };
+
 const vectorFile = 'test/data/keystores/web3_secret_storage_v3.json.gz';
 
-interface KeystoreVector {
-  id: string;
-  json: object;
-  password: string;
-  privateKey?: string;
-  address?: string;
-  expect: string;
-}
-
 describe('keystores of other wallets', () => {
-  const all: KeystoreVector[] = JSON.parse(gunzipSync(readFileSync(vectorFile)).toString());
+  const all: Keystore[] = JSON.parse(gunzipSync(readFileSync(vectorFile)).toString());
   for (const { id, json, password, address, expect: expected } of some(all, 1))
     test(`${id}: ${expected.slice(0, 40)}`, async () => {
       const { folder, env } = place();
