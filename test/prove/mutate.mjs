@@ -19,7 +19,7 @@ const areas = {
   ),
   signature: area(
     'api/verify-signature api/checksum keys/signer',
-    'cli/comment/signing-vectors cli/comment/sign unit/api/signed-text unit/api/checksum unit/library/signing',
+    'cli/comment/signing-vectors cli/comment/sign unit/api/signed-text unit/api/checksum unit/library/signing process/signer-command',
   ),
   post: area('commands/comment/send-comment', 'cli/comment/ways cli/comment/post cli/comment/find-swap'),
   lots: area('sandbox/ledger/positions', 'unit/sandbox/ledger/positions unit/sandbox/ledger/positions-hyperliquid'),

@@ -288,9 +288,12 @@ test.each<[what: string, given: Uint8Array | string]>([
   ['63 bytes', bytes.subarray(1)],
   ['no text', ''],
   ['127 hex digits', inHex.slice(1)],
+  ['129 hex digits', `${inHex}0`],
   ['base64 of 63 bytes', Buffer.from(bytes.subarray(1)).toString('base64')],
   ['base64 without its end', base64.slice(0, -2)],
+  ['base64 with more behind it', `${base64}A`],
   ['base58 of 63 bytes', encodeBase58(bytes.subarray(1))],
+  ['base58 of 65 bytes', encodeBase58(Uint8Array.of(1, ...bytes))],
   ['text of no encoding', 'l'.repeat(88)],
 ])('%s are no signature of 64 bytes', (_, given) => {
   expect(() => readSignatureBytes(given)).toThrow(
