@@ -148,7 +148,7 @@ async function syncList(run: UploadRun): Promise<Result> {
     checked: isReadOnly,
   };
   if (isReadOnly || replaces === undefined) listSurplus(surplus, run);
-  if (isReadOnly) return showCheck(run, result);
+  if (isReadOnly) return input.check ? showCheck(run, result) : previewSync(run, result);
   if (replaces !== undefined) await confirmReplacing(run, replaces, surplus.length);
   const makes = state.uid === null || replaces !== undefined;
   if (!makes && !handOverSecret(upload, run.listed, input.secretFile))
@@ -233,6 +233,13 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
     context.warn(`${several}: ${uids}. This sync uses ${state.uid}; sotra webhook delete removes another.`);
   if (first !== undefined && !isKnown) setWebhook(upload, first.uid, { posting: null });
   return listed;
+}
+
+/** Previews the next request of a sync; if there is none, shows why. */
+async function previewSync(run: UploadRun, result: SyncResult): Promise<Result> {
+  if (run.list.left.count === 0) return { kind: 'answer', answer: result, view: synced };
+  if (result.replaced !== null) setWebhook(run.upload, null, { digest: null });
+  return previewList(run);
 }
 
 async function showCheck(run: UploadRun, result: SyncResult): Promise<Result> {

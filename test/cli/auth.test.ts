@@ -162,7 +162,7 @@ test('if the keychain cannot be used nothing is stored elsewhere instead', async
   expect(readSettings()).toEqual({ contexts });
 });
 
-test('a preview of a login that sends nothing shows where the key would be stored, and leaves the stored one as it is', async () => {
+test('a preview of a login shows where the key would be stored and which context would be used, and leaves the stored one as it is', async () => {
   const { env, file } = newUser();
   const login = 'auth login --context staging --base-url https://api.example.com --with-key --offline --store file';
   expect((await run(login, { env, stdin: 'the-key-that-stays-abcd' })).code).toBe(0);
@@ -170,6 +170,12 @@ test('a preview of a login that sends nothing shows where the key would be store
   expect(curl).toEqual(failure(2, "option '--offline' cannot be used with option '--curl'"));
   const { out } = await run(`${login} --dry-run`, { env, stdin: 'another-key-wxyz' });
   expect(out).toBe(`store\tAPI key of context staging for https://api.example.com\t${file}\n`);
+  const fresh = newUser();
+  const online = 'auth login --base-url https://api.other.com --with-key --store file --dry-run';
+  const other = await run(online, { env: fresh.env });
+  expect(other.out).toContain('GET https://api.other.com/v2/leaderboard?limit=1\n');
+  const key = `Would then store the API key of context other for https://api.other.com: ${fresh.file}\n`;
+  expect(other.err).toBe(`${key}Would then use the context other: ${fresh.file}\n`);
   expect(await runJson('context show staging', { env })).toMatchObject({ keySuffix: 'abcd' });
 });
 

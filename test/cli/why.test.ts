@@ -134,13 +134,13 @@ const failures: Readonly<Record<string, Failure>> = {
   'an answer of another shape': {
     script: answer(200, { traders: 'none' }),
     code: 0,
-    rule: 'The answer does not match the interface at traders: expected array, got string "none".',
+    rule: 'The answer does not match the interface at traders: expected array, found string "none".',
   },
   'an answer of another shape, with --strict': {
     argv: `${board} --strict`,
     script: answer(200, { traders: 'none' }),
     code: 13,
-    rule: 'The answer does not match the interface at traders: expected array, got string "none".',
+    rule: 'The answer does not match the interface at traders: expected array, found string "none".',
     next: 'Without --strict this is a warning, and the values are shown.',
   },
   'JSON that is wrong': {
@@ -207,7 +207,7 @@ const failures: Readonly<Record<string, Failure>> = {
     serve: async () => 'https://service.example',
     proxy: async () => closed,
     code: 9,
-    rule: 'The service was not reached: the proxy <proxy> cannot be reached: connect ECONNREFUSED 127.0.0.1:9.',
+    rule: 'The service was not reached: the proxy <proxy> cannot be reached: nothing is listening at 127.0.0.1:9.',
     next: 'HTTPS_PROXY or HTTP_PROXY sets the proxy; NO_PROXY=service.example bypasses it.',
   },
   'a proxy that refuses': {
@@ -386,7 +386,7 @@ test('a preview that fails is explained; one that finds work to do is not a fail
   const { failed, why } = await failing(`--sandbox ${wrong} --dry-run`, key);
   expect([failed.code, why.exitCode, why.command.endsWith('--dry-run')]).toEqual([11, 11, true]);
   const list = '--wallet-addresses 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
-  const sync = await failing(`--sandbox webhook sync --url http://127.0.0.1:9/hook ${list} --dry-run`);
+  const sync = await failing(`--sandbox webhook sync --url http://127.0.0.1:9/hook ${list} --check --dry-run`);
   expect([sync.failed.code, sync.why.code]).toEqual([10, 5]);
 });
 

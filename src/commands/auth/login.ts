@@ -45,7 +45,7 @@ export async function logIn(input: LoginInput, context: Context): Promise<Result
   const chosen = await chooseTarget(context, store.read());
   if (chosen === undefined) return useSandbox(input, context);
   const { target, isNamed } = chosen;
-  if (options.preview) return previewLogin(input, target, context);
+  if (options.preview) return previewLogin(input, chosen, context);
   const key = await readKey(input, target, context);
   if (!input.offline) await verifyKey(key, target, context);
   const { keyStore, problem } = await chooseStore(input.store, target, context);
@@ -169,14 +169,23 @@ function printNext(name: string, { current }: StoredSettings, { io, note, warn }
   note(`Next: sotra leaderboard list --limit 5${option}`);
 }
 
-async function previewLogin({ offline, store }: LoginInput, target: Target, context: Context): Promise<Result> {
-  if (!offline) {
-    const asking = withKeyOf(target, 'not-asked-for', context);
-    return { kind: 'request', request: await asking.client.previewRequest(checkRequest) };
-  }
+/** Shows the request that checks the key, and what would be stored after it. */
+async function previewLogin(
+  { offline, store }: LoginInput,
+  { target, isNamed }: { target: Target; isNamed: boolean },
+  context: Context,
+): Promise<Result> {
   const { keyStore } = await chooseStore(store, target, context);
-  const detail = keyStore === 'keychain' ? 'the keychain' : (await context.config.settings()).path;
-  return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
+  const settings = await context.config.settings();
+  const { current } = settings.read();
+  const detail = keyStore === 'keychain' ? 'the keychain' : settings.path;
+  const plan = [{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }];
+  if (current === undefined || (!isNamed && current !== target.name))
+    plan.push({ action: 'use', what: `context ${target.name}`, detail: settings.path });
+  if (offline) return showPlan(plan);
+  for (const { action, what, detail: to } of plan) context.note(`Would then ${action} the ${what}: ${to}`);
+  const asking = withKeyOf(target, 'not-asked-for', context);
+  return { kind: 'request', request: await asking.client.previewRequest(checkRequest) };
 }
 
 async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {

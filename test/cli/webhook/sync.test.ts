@@ -166,14 +166,18 @@ test('a list with many addresses of both chains is clean, and sync sends a list 
   expect((await sotra(sync)).code).toBe(0);
 });
 
-test('--dry-run asks the service nothing, keeps nothing, and ends as --check does', async () => {
+test('--dry-run shows the next request, asks the service nothing, and keeps nothing', async () => {
   const { sotra, write, requests, uploads } = kept();
   write('list', ids(3));
-  expect((await sotra(`${sync} --dry-run`)).code).toBe(10);
-  expect(uploads()).toEqual([]);
+  const first = await sotra(`${sync} --dry-run`);
+  expect([first.code, first.err, uploads()]).toEqual([0, '3 addresses in one request.\n', []]);
+  expect(first.out).toMatch(/^POST https:\/\/a\.example\.com\/v1\/webhooks\/feed\n/);
+  expect((await sotra(`${sync} --check --dry-run`)).code).toBe(10);
   await sotra(sync);
   const before = requests.length;
-  expect(await sotra(`${sync} --dry-run`)).toMatchObject({ code: 0 });
+  expect((await sotra(`${sync} --dry-run`)).err).toBe('Nothing would be sent: webhook w-0 has all 3 addresses.\n');
+  write('list', ids(2));
+  expect((await sotra(`${sync} --dry-run --replace`)).out).toMatch(/^POST .*"walletAddresses":\["ext:0","ext:1"\]/s);
   expect(requests).toHaveLength(before);
 });
 
