@@ -90,7 +90,7 @@ const columns: readonly Column<TokenComment>[] = [
   column.compactUsd('usd', 'Value', 'value of the trade in USD; on perps with leverage', ({ trade }) => trade.usdCost, {
     drop: 2,
   }),
-  column.text('text', 'Comment', 'the text', ({ comment }) => comment.commentText, { cut: true }),
+  column.text('text', 'Comment', 'the text', ({ comment }) => comment.commentText, { cut: 40 }),
   column.compactAmount(
     'holding',
     'Holding',

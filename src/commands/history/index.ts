@@ -16,6 +16,8 @@ export const callParam = option.checked(
 );
 
 export function setUp(history: Command): void {
+  history.description('The last calls, newest first. sotra history --failed and --limit are options of history list.');
+
   history
     .command('list', { isDefault: true })
     .summary('List the last calls, newest first')
@@ -119,7 +121,7 @@ const columns: readonly Column<ShownCall>[] = [
   }),
   column.text('command', 'Command', 'the command as it was typed, secrets hidden', ({ command }) => command, {
     show: ({ command }) => command.replace(/^sotra /, ''),
-    cut: true,
+    cut: 36,
   }),
   column.text('method', 'Method', 'HTTP method', { drop: 2 }),
   column.text('path', 'Path', 'path and query, secrets hidden', {

@@ -199,7 +199,7 @@ type Lines = readonly (readonly CellText[])[];
 
 /**
  * The columns that a table of this width shows: all if they fit; else, with their short texts, the columns with a value, without those of the
- * highest `drop` as far as needed. Columns that may be cut give cells, the widest first.
+ * highest `drop` as far as needed. Columns that may be cut give cells, the widest first, those with enough before others.
  */
 function fitColumns(
   columns: readonly AnyColumn[],
@@ -218,7 +218,8 @@ function fitColumns(
     kept = fewer;
   }
   for (let excess = totalOf(kept) - width; excess > 0; excess -= 1) {
-    const [widest] = kept.filter((each) => each.width > each.min).toSorted((one, other) => other.width - one.width);
+    const floor = kept.some((each) => each.width > each.enough) ? 'enough' : 'min';
+    const [widest] = kept.filter((each) => each.width > each[floor]).toSorted((one, other) => other.width - one.width);
     if (widest === undefined) break;
     widest.width -= 1;
   }
@@ -253,7 +254,8 @@ function measureColumns(columns: readonly AnyColumn[], lines: Lines): Measured[]
     const atMost = (cells: number) => Math.min(widest, Math.max(headerWidth, cells));
     const width = column.cut ? widest : atMost(maxUncut);
     const hasValue = texts.some((text) => !noValue.includes(text));
-    const [min, enough] = column.cut ? [atMost(minCut), atMost(enoughCut)] : [width, width];
+    const wanted = typeof column.cut === 'number' ? column.cut : enoughCut;
+    const [min, enough] = column.cut ? [atMost(minCut), atMost(wanted)] : [width, width];
     return { column, index, width, min, enough, hasValue };
   });
 }

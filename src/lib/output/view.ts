@@ -29,8 +29,8 @@ export interface Column<Row> {
   drop?: number;
   /** Shown only when named in `--columns`. */
   extra?: boolean;
-  /** Its text may be cut on a narrow terminal, and wrapped in a record. */
-  cut?: boolean;
+  /** Its text may be cut on a narrow terminal, and wrapped in a record; a number: other columns give way until it has so many cells. */
+  cut?: boolean | number;
 }
 
 /** A titled table that accompanies a view; human formats only. */
