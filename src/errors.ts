@@ -204,10 +204,14 @@ export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorC
   }
 }
 
-/** The message of an error; for a system error (`ENOENT: no such file or directory, open 'x'`) its words alone. */
+/** The message of an error; a system error (`ENOENT: no such file or directory, open 'x'`) in words. */
 export function readMessage(thrown: unknown): string {
+  if (thrown instanceof AggregateError) return readMessage(thrown.errors[0]);
   if (!(thrown instanceof Error)) return String(thrown);
-  const { code, syscall } = thrown as NodeJS.ErrnoException;
+  const { code, syscall, address, port, hostname } = thrown as NodeJS.ErrnoException & Record<string, unknown>;
+  if (code === 'ECONNREFUSED' && address !== undefined) return `nothing is listening at ${address}:${port}`;
+  if (code === 'ECONNRESET' && syscall !== undefined) return 'the connection was reset';
+  if (syscall === 'getaddrinfo') return `the name ${hostname} has no address`;
   if (syscall?.startsWith('spawn') && code === 'ENOENT') return 'no such program';
   if (code === 'EISDIR') return 'it is a folder';
   const [, words] = /^E[A-Z0-9]+: ([^,]+), \w+/.exec(thrown.message) ?? [];

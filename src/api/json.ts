@@ -102,3 +102,9 @@ export function whyNotJson(cause: unknown): string {
 export function byName<T>(entries: Iterable<readonly [string, T]>): Record<string, T> {
   return Object.assign(Object.create(null), Object.fromEntries(entries));
 }
+
+/** The JSON of a value for a message; a long text is cut, and still in quotes. */
+export function shortJson(value: unknown): string {
+  const isLong = typeof value === 'string' && value.length > 80;
+  return isLong ? `${JSON.stringify(value.slice(0, 80))}...` : String(JSON.stringify(value)).slice(0, 80);
+}

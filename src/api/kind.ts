@@ -1,4 +1,4 @@
-import { defined, tryParseJson } from './json.ts';
+import { defined, shortJson, tryParseJson } from './json.ts';
 
 /**
  * The allowed values of a parameter. Command line, sandbox, OpenAPI, pages and tools for agents read this one description; `Value` is its type in
@@ -123,7 +123,7 @@ export interface Problem {
 /** What is wrong with a value, by the name that the reader knows. */
 export function describeProblem(name: string, { value, message }: Problem): string {
   if (value === undefined) return `${name} is required: ${message}`;
-  return `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${message}`;
+  return `${name} ${shortJson(value)}: ${message}`;
 }
 
 /** What is wrong with a value, wherever it came from; `undefined` if nothing is. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isObject } from './json.ts';
+import { isObject, shortJson } from './json.ts';
 
 /**
  * The first place where a value does not fit its schema, in words that follow "answered with"; `strict`: or has a value that the document
@@ -9,7 +9,10 @@ export function findMismatch(schema: z.ZodType, value: unknown, strict = false):
   for (const { path, issue } of listIssues(schema, value)) {
     const isUnknown = isUnknownValue(issue);
     const what = isUnknown ? 'an unknown value' : 'an unexpected shape';
-    if (strict || !isUnknown) return `${what} at ${path.join('.') || 'the answer'}: ${issue.message}`;
+    if (!strict && isUnknown) continue;
+    const found = describeType(pickValue(value, path));
+    const wrong = 'expected' in issue ? `expected ${issue.expected}, found ${found}` : issue.message;
+    return `${what} at ${path.join('.') || 'the answer'}: ${wrong}`;
   }
   return undefined;
 }
@@ -44,11 +47,15 @@ function pickValue(data: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], data);
 }
 
-function describeValue(value: unknown): string {
-  if (value === undefined) return 'missing';
+function describeType(value: unknown): string {
+  if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  const type = Array.isArray(value) ? 'a list' : typeof value;
-  return typeof value === 'object' ? type : `${type} ${JSON.stringify(value)?.slice(0, 60)}`;
+  return Array.isArray(value) ? 'a list' : typeof value;
+}
+
+function describeValue(value: unknown): string {
+  const type = describeType(value);
+  return typeof value === 'object' || value === undefined ? type : `${type} ${shortJson(value)}`;
 }
 
 /** All places where a value does not fit its schema, lists item by item: the schema as a whole would report each of a million at once. */

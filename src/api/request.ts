@@ -157,7 +157,10 @@ export function decodeRequest(
     const { name, value } = raw;
     const problem = checkParam(param, value) ?? findBadText(value);
     if (problem !== undefined && value === undefined)
-      return { ok: false, problem: `${name} is required: ${describeKind(param.kind)}` };
+      return {
+        ok: false,
+        problem: `${name} is required: ${param.kind.type === 'list' ? 'a list of ' : ''}${describeKind(param.kind)}`,
+      };
     if (problem !== undefined) return { ok: false, problem: describeProblem(name, problem) };
     const other = unknownChoices(param.kind, value).find((each) => !known.includes(each));
     if (other !== undefined) return { ok: false, problem: unknownChoice(name, other, param, known) };

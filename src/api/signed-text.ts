@@ -68,7 +68,7 @@ export function fieldProblem(fields: TextFields): FieldProblem | undefined {
 export function commentProblem(fields: TextFields): string | undefined {
   const count = fields.commentText.length;
   if (count > maxCommentCharacters)
-    return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed`;
+    return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed (UTF-16 units: most emoji are two)`;
   const wrong = fieldProblem(fields);
   if (wrong === undefined) return undefined;
   const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}:`;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { dayMs } from '../api/duration.ts';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
 import { isLoopback } from '../api/http-address.ts';
-import { isObject, tryParseJson } from '../api/json.ts';
+import { isObject, shortJson, tryParseJson } from '../api/json.ts';
 import { type Difference, findDifferences } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, matchEndpoint, type RequestParts } from '../api/request.ts';
@@ -119,7 +119,7 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   const [first, ...others] = differences;
   if (first !== undefined)
     return makeReason(
-      `The answer does not match the interface at ${first.at}: expected ${first.expected}, got ${first.found}${others.length === 0 ? '' : `, and ${counted(others.length, 'other difference')}`}.`,
+      `The answer does not match the interface at ${first.at}: expected ${first.expected}, found ${first.found}${others.length === 0 ? '' : `, and ${counted(others.length, 'other difference')}`}.`,
       ...(errorCode === 'contract' ? ['Without --strict this is a warning, and the values are shown.'] : []),
     );
   if (errorCode !== undefined) return ownError();
@@ -329,7 +329,7 @@ function findNamed({ endpoint, settings }: Facts, answer: Answer): string[] {
 function findSent(parts: RequestParts | undefined, name: string): string | undefined {
   const value =
     parts?.path[name] ?? parts?.query.get(name) ?? (isObject(parts?.body) ? parts.body[name] : undefined) ?? undefined;
-  return value === undefined ? undefined : JSON.stringify(value).slice(0, 80);
+  return value === undefined ? undefined : shortJson(value);
 }
 
 /** `: "<message of the service>"`; empty without one. */

@@ -136,7 +136,7 @@ export function evidenceTexts({ differences, ignored, notes }: Explanation) {
   return {
     differs: differences.map(
       ({ at, expected, found, count }) =>
-        `${at}: expected ${expected}, got ${found}${count > 1 ? ` (${count} times)` : ''}`,
+        `${at}: expected ${expected}, found ${found}${count > 1 ? ` (${count} times)` : ''}`,
     ),
     ignored: ignored.map(({ name, meant }) => (meant === null ? name : `${name} (did you mean ${meant}?)`)),
     note: notes,

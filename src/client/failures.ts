@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from '../api/json.ts';
-import { type ErrorCode, SotraError } from '../errors.ts';
+import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
@@ -65,7 +65,7 @@ export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
   const host = proxy.hostname.replace(/^\[|\]$/g, '');
   const isProxy = hostname === host || (String(port) === proxy.port && (address === host || !/^[\d.:]+$/.test(host)));
   if (failure.kind !== 'refused' || !isProxy) return failure;
-  return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${failure.message}`, error);
+  return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${readMessage(error)}`, error);
 }
 
 /** The kind of a failed exchange. */

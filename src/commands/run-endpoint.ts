@@ -3,6 +3,7 @@ import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { moreHint, walkPages } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
 import { usageError, warnOfRepeat } from '../errors.ts';
+import { counted } from '../lib/output/format.ts';
 import type { AnyView, Result } from '../lib/output/view.ts';
 import type { GlobalOptions } from './options.ts';
 
@@ -57,7 +58,7 @@ export async function runEndpoint(
     });
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;
-    const onMaxReached = () => context.note(`There is more: stopped after ${max} items (--max).`);
+    const onMaxReached = () => context.note(`There is more: stopped after ${counted(max ?? 0, 'item')} (--max).`);
     return {
       kind: 'items',
       batches: walkPages({ paging, input, fetchPage, max, onMaxReached }),

@@ -159,7 +159,8 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
     const { json } = readStoredKey(await keyFolder(context), input.key);
     return { content: { kind: 'keystore', json }, source: `key ${input.key}` };
   }
-  if (input.keyFile !== undefined) return readContent(await readWhole(input.keyFile, io), input.keyFile);
+  if (input.keyFile !== undefined)
+    return readContent(await readWhole(input.keyFile, io, { flag: '--key-file' }), input.keyFile);
   if (input.keyEnv !== undefined)
     return readContent(readVariable(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', io), 'stdin');
@@ -242,7 +243,11 @@ async function readPasswords(file: string, { io }: Context): Promise<string[]> {
 export async function newPassword(file: string | undefined, context: Context): Promise<string> {
   if (file !== undefined) {
     const [password = ''] = await readPasswords(file, context);
-    if (password === '') throw usageError(`${file} holds no password`);
+    if (password === '')
+      throw usageError(
+        `${file} holds no password to encrypt with`,
+        'A keystore that an empty password opens is imported with --new-password-file <file>, which holds another one.',
+      );
     return password.normalize('NFC');
   }
   if (!mayAsk(context))

@@ -2,6 +2,7 @@ import { type Agent, type ClientRequest, type IncomingMessage, request } from 'n
 import { request as secureRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { hideUrlSecrets } from '../client/secrets.ts';
+import { readMessage } from '../errors.ts';
 
 /** How much of an answer is read: only its status counts. */
 const answerBytes = 64 * 1024;
@@ -114,6 +115,6 @@ function answered({ statusCode: status = 0, headers: { location } }: IncomingMes
   return { ok, status, error, late: false, unsendable: false };
 }
 
-function unanswered({ message, code }: NodeJS.ErrnoException): PostOutcome {
-  return { ok: false, status: null, error: message || code || 'the connection broke', late: false, unsendable: false };
+function unanswered(error: Error): PostOutcome {
+  return { ok: false, status: null, error: readMessage(error), late: false, unsendable: false };
 }

@@ -106,12 +106,12 @@ test('a missing file or a folder is reported in our words, not those of the syst
   const { folder, env } = place();
   const none = join(folder, 'none');
   for (const [argv, message] of [
-    [`request POST /v1/x -d @${none}`, `no such file: ${none}`],
-    [`request POST /v1/x -d @${folder}`, `cannot read ${folder}: it is a folder`],
-    [`key import k --key-file ${none}`, `no such file: ${none}`],
-    [`comment post --file ${none} --key-env KEY`, `no such file: ${none}`],
-    [`webhook listen --secret-file ${none}`, `the secret file ${none} cannot be read: no such file or directory`],
-    [`profile positions ext:a open --prices-file ${none}`, `no such file: ${none}`],
+    [`request POST /v1/x -d @${none}`, `--data ${none}: no such file`],
+    [`request POST /v1/x -d @${folder}`, `--data ${folder}: cannot be read: it is a folder`],
+    [`key import k --key-file ${none}`, `--key-file ${none}: no such file`],
+    [`comment post --file ${none} --key-env KEY`, `--file ${none}: no such file`],
+    [`webhook listen --secret-file ${none}`, `--secret-file ${none}: no such file`],
+    [`profile positions ext:a open --prices-file ${none}`, `--prices-file ${none}: no such file`],
   ] as const) {
     const { code, err } = await run(`--sandbox ${argv}`, { env });
     expect([argv, code, err.split('\n')[0]]).toEqual([argv, 3, `error: ${message}`]);

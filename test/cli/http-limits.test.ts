@@ -110,7 +110,7 @@ test('an empty answer to a change gives one note and no table', async () => {
 test('an answer of null to a change is not empty, and does not fit', async () => {
   const service = await answering(null);
   const { code, err } = await run('follow add ext:user-1 ext:user-2', { env: service.env });
-  expect([code, err]).toEqual([0, expect.stringContaining('expected object, received null')]);
+  expect([code, err]).toEqual([0, expect.stringContaining('expected object, found null')]);
   expect((await run('follow add ext:user-1 ext:user-2 --strict', { env: service.env })).code).toBe(13);
 });
 

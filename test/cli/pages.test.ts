@@ -51,6 +51,8 @@ test.each([
   expect(code).toBe(0);
   expect(idsIn(out)).toEqual(ids);
   expect(err).toBe(cut ? `There is more: stopped after ${max} items (--max).\n` : '');
+  const one = await run(`${feed} --max 1`, { env: service.env });
+  expect(one.err).toBe('There is more: stopped after 1 item (--max).\n');
 });
 
 test.each([null, '', undefined])('a link %j ends the list', async (link) => {

@@ -67,7 +67,7 @@ export function missingComment(
 }
 
 async function readTextFile(file: string, { io }: Context): Promise<string> {
-  const text = await readText(file, io);
+  const text = await readText(file, io, { flag: '--text-file' });
   const isLengthRight = text.length >= 1 && text.length <= maxCommentCharacters;
   const problem = isPrivateKey(text)
     ? 'holds a private key, and a comment is public'
@@ -106,7 +106,7 @@ const maxProblemsShown = 5;
 export async function readCommentFile(file: string, { io }: Context): Promise<CommentLine[]> {
   const problems: { line: number; problem: string }[] = [];
   const found: CommentLine[] = [];
-  for await (const lines of readLines(await openTextFile(openBytes(file, io)))) {
+  for await (const lines of readLines(await openTextFile(openBytes(file, io, '--file')))) {
     if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
     for (const { number: line, text } of lines) {
       const value = tryParseJson(text);
@@ -191,7 +191,7 @@ export function checkForm(name: string, signed: SignedComment, { serviceName, la
 
 /** The signed comment in a file that `comment sign --out` wrote, not yet verified. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
-  const value = tryParseJson(await readText(file, io));
+  const value = tryParseJson(await readText(file, io, { flag: '--signed' }));
   const wrong = fieldsProblem(signedKinds, value);
   if (wrong === undefined) return value as SignedComment;
   const name = file === '-' ? 'stdin' : file;

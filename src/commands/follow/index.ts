@@ -43,7 +43,7 @@ function addBulk(follow: Command): void {
     .params({
       file: local(text(), 'JSON array or NDJSON of entries; - is stdin'),
       fromLine: local(optional(integer(1)), 'start at this line, or at this item of an array'),
-      report: option.text('write the result of each entry to this file, as NDJSON'),
+      report: option.file('write the result of each entry to this file, as NDJSON'),
       undoFile: option.text('write the undo file here; it must not exist'),
     })
     .requests()

@@ -96,7 +96,7 @@ const shape =
 
 async function readPrices(file: string, input: Input): Promise<Prices> {
   const { readText } = await import('../../lib/files/source.ts');
-  const text = await readText(file, input, maxPriceBytes);
+  const text = await readText(file, input, { flag: '--prices-file', maxBytes: maxPriceBytes });
   const refuse = (why: string) => usageError(`--prices-file ${file}: ${why}`, shape);
   let value: unknown;
   try {

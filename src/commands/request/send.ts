@@ -143,7 +143,7 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
 
 async function readText(typed: string, { io }: Context): Promise<string> {
   const file = typed === '-' ? typed : typed.startsWith('@') ? typed.slice(1) : undefined;
-  return file === undefined ? typed : decodeText(await buffer(openBytes(file, io).bytes), file);
+  return file === undefined ? typed : decodeText(await buffer(openBytes(file, io, '--data').bytes), file);
 }
 
 /** How an address may be paged, by the names that this deployment uses. */

@@ -62,7 +62,7 @@ export function setUp(sandbox: Command): void {
     .command('import')
     .summary('Import trades from a CSV or NDJSON file')
     .description(
-      'Columns: time, trader, token, side, amount, usd; optional: chain, symbol, name, tx, orderId, direction, leverage, supply. ' +
+      'Columns: time, trader, token, side, amount, usd (or priceUsd); optional: chain, symbol, name, tx, orderId, direction, leverage, supply. ' +
         'The file may be gzipped. Invalid rows are reported, duplicates count once, and times are shifted so that the newest trade is now. ' +
         'A new sandbox has only the imported trades.',
     )

@@ -25,7 +25,7 @@ export const startParams = {
   open: option.flag('open the page in the browser (default: print its address)', { needs: 'ui' }),
   readyFile: option.text('write {url, pid, db, keys, controlToken} to this file once it is ready; with --ui also ui'),
   wire: option.text('answer as the Clicker deployment does (clicker), or rename parameters: {"*.limit":"count"}', {
-    valueName: 'name=value',
+    valueName: 'clicker|json',
   }),
   eligibility: local(
     optional(choice(['any', 'public'])),

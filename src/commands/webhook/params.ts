@@ -70,6 +70,7 @@ export const listenParams = {
     'replicas of a new NATS stream: 1, 3 or 5 (default: 3)',
     (typed) => /^[135]$/.test(typed),
     'must be 1, 3 or 5',
+    { valueName: 'n' },
   ),
   ui: option.flag('show deliveries on a local page'),
   open: option.flag('open the page in the browser', { needs: 'ui' }),

@@ -20,7 +20,10 @@ const maxBodyBytes = 64 * 1024 ** 2;
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
   const { io } = context;
   const secrets = await readOwnSecrets(input.secretFile, context);
-  const delivery = { header: input.header, body: await readWhole(input.file ?? '-', io, maxBodyBytes) };
+  const delivery = {
+    header: input.header,
+    body: await readWhole(input.file ?? '-', io, { flag: '--file', maxBytes: maxBodyBytes }),
+  };
   const { tolerance: toleranceMs } = input;
   const answer = verifyDelivery(delivery, secrets, { nowMs: io.now(), toleranceMs });
   const nowSec = Math.floor(io.now() / 1000);

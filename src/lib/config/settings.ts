@@ -99,7 +99,8 @@ function checkStored(stored: unknown): StoredSettings {
   if (typeof layout !== 'number') throw new Error('version is not a number');
   if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
   const [issue] = settingsSchema.safeParse({ ...stored, contexts }).error?.issues ?? [];
-  if (issue !== undefined) throw new Error(`${issue.path.join('.')}: ${issue.message}`);
+  if (issue !== undefined)
+    throw new Error(`${issue.path.join('.')}: ${'expected' in issue ? `expected ${issue.expected}` : issue.message}`);
   return {
     ...stored,
     contexts: byName(Object.entries(contexts as StoredSettings['contexts'])),

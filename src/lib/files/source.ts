@@ -14,15 +14,17 @@ export interface Input {
   in: AsyncIterable<Uint8Array> & { signal?: AbortSignal };
 }
 
-/** The bytes of a file, or of stdin for `-`, as they arrive. Errors while it is read: `local-file` naming it; `interrupted`. */
-export function openBytes(file: string, input: Input): FileBytes {
-  return file === '-' ? { name: 'stdin', bytes: input.in } : { name: file, bytes: readNamed(file, input.in.signal) };
+/** The bytes of the file of a flag, or of stdin for `-`, as they arrive. Errors while it is read: `local-file` naming both; `interrupted`. */
+export function openBytes(file: string, input: Input, flag?: string): FileBytes {
+  const label = flag === undefined ? file : `${flag} ${file}`;
+  if (file === '-') return { name: 'stdin', bytes: input.in };
+  return { name: file, bytes: readNamed(file, label, input.in.signal) };
 }
 
 /** Opening a pipe would wait for its writer, in a thread that nothing can stop. Windows has no such pipes. */
 const readNow = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-async function* readNamed(file: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readNamed(file: string, label: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     const fd = openSync(file, readNow);
     // Readers of a file check the signal themselves.
@@ -32,17 +34,16 @@ async function* readNamed(file: string, signal?: AbortSignal): AsyncGenerator<Ui
     yield* signal === undefined ? pipe : addAbortSignal(signal, pipe);
   } catch (cause) {
     if (signal?.aborted) throw new SotraError('interrupted', `interrupted while reading ${file}`, { cause });
-    throw unreadable(file, cause);
+    throw new SotraError('local-file', `${label}: ${whyUnreadable(cause)}`, {
+      hint: 'Check its path and its permissions.',
+      cause,
+    });
   }
 }
 
-function unreadable(file: string, cause: unknown): SotraError {
+function whyUnreadable(cause: unknown): string {
   const { code } = cause as NodeJS.ErrnoException;
-  const message = code === 'ENOENT' ? `no such file: ${file}` : `cannot read ${file}: ${readMessage(cause)}`;
-  return new SotraError('local-file', message, {
-    hint: 'Check its path and its permissions.',
-    cause,
-  });
+  return code === 'ENOENT' ? 'no such file' : `cannot be read: ${readMessage(cause)}`;
 }
 
 /** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `local-file` for none; `usage` for a folder. */
@@ -54,17 +55,27 @@ export function openSource(file: string, io: Input, label: string): FileBytes {
   return openBytes(file, io);
 }
 
+interface ReadOptions {
+  /** The flag that named the file. */
+  flag?: string;
+  maxBytes?: number;
+}
+
 /** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` if it is larger than `maxBytes`. */
-export async function readWhole(file: string, input: Input, maxBytes = maxLineBytes): Promise<Buffer> {
-  const { name, bytes } = openBytes(file, input);
+export async function readWhole(
+  file: string,
+  input: Input,
+  { flag, maxBytes = maxLineBytes }: ReadOptions = {},
+): Promise<Buffer> {
+  const { name, bytes } = openBytes(file, input, flag);
   const all = await collectBytes(bytes, maxBytes);
   if (all === undefined) throw usageError(`${name} is larger than ${maxBytes / 1024 / 1024} MB`);
   return all;
 }
 
 /** The text of a small file, or of stdin for `-`. Errors: those of `readWhole` and `decodeText`. */
-export async function readText(file: string, input: Input, maxBytes?: number): Promise<string> {
-  return decodeText(await readWhole(file, input, maxBytes), file);
+export async function readText(file: string, input: Input, options?: ReadOptions): Promise<string> {
+  return decodeText(await readWhole(file, input, options), file);
 }
 
 /**
@@ -151,14 +162,14 @@ async function readSecrets(file: string, { io }: SecretReader): Promise<string[]
   } catch (cause) {
     if (cause instanceof SotraError && cause.code !== 'local-file') throw cause;
     // Perhaps the secret itself was given instead of its file: only the words of the system are quoted.
-    const message = `the secret file ${redactText(file)} cannot be read: ${readMessage((cause as Error).cause)}`;
+    const message = `--secret-file ${redactText(file)}: ${whyUnreadable((cause as Error).cause)}`;
     throw new SotraError('local-file', message, { hint: secretFileHint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
   if (secrets.includes(hidden))
-    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} instead of a secret`, {
+    throw new SotraError('local-file', `--secret-file ${file}: holds ${hidden} instead of a secret`, {
       hint: secretFileHint,
     });
   if (secrets.length > 0) return secrets;
-  throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint: secretFileHint });
+  throw new SotraError('local-file', `--secret-file ${file}: holds no secret`, { hint: secretFileHint });
 }

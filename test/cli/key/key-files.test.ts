@@ -96,7 +96,7 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
   ['--key-file @pw --key-env A', {}, 2, '--key-file and --key-env cannot be used together', 'in one way only.'],
   ['--key-env A --browser', {}, 2, '--key-env and --browser cannot be used together', 'in one way only.'],
   ['--key-env 1A', {}, 2, '--key-env: must be the name of an environment variable', '--key-env TRADER_KEY'],
-  ['--key-file @none', {}, 3, 'no such file: @none', ''],
+  ['--key-file @none', {}, 3, '--key-file @none: no such file', ''],
   ['--key-file @other.json --password-file @pw', {}, 11, `the keystore names the address ${other}, but its key`, ''],
   ['--key-stdin', { stdin: 'gm' }, 11, 'stdin holds no private key in a known form', 'Known forms: 64 hex digits,'],
   ['--key-env NOBODY', {}, 2, '--key-env NOBODY: that variable is not set', ''],

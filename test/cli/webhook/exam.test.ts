@@ -149,7 +149,7 @@ test('if nothing listens, there is one error, also in the report', async () => {
   const report = join(temporaryFolder(), 'exam.xml');
   const url = `http://127.0.0.1:${port}/?a="<1>"&b=2`;
   const gone = await examine(url, `--junit ${report}`);
-  expect(gone).toEqual(failure(9, `error: cannot connect to ${url}: connect ECONNREFUSED`));
+  expect(gone).toEqual(failure(9, `error: cannot connect to ${url}: nothing is listening at 127.0.0.1:${port}\n`));
   expect(gone.err).not.toContain('sotra why');
   expect(readXml(readFileSync(report, 'utf8'))).toEqual([
     'testsuites',

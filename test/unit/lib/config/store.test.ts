@@ -70,13 +70,13 @@ test('settings and data are in the folders of the system for them', () => {
 });
 
 test.each([
-  ['{"contexts":{"a":{"baseUrl":5}}}', 'contexts.a.baseUrl: Invalid input: expected string'],
+  ['{"contexts":{"a":{"baseUrl":5}}}', 'contexts.a.baseUrl: expected string'],
   [
     '{"contexts":{"a":{"layout":"six-line"}}}',
     'contexts.a.layout: Invalid option: expected one of "five-line"|"blank-line"',
   ],
-  ['{"contexts":{"a":{"wire":{"*.limit":1}}}}', 'contexts.a.wire.*.limit: Invalid input: expected string'],
-  ['{"contexts":{},"aliases":null}', 'aliases: Invalid input: expected record'],
+  ['{"contexts":{"a":{"wire":{"*.limit":1}}}}', 'contexts.a.wire.*.limit: expected string'],
+  ['{"contexts":{},"aliases":null}', 'aliases: expected record'],
 ])('settings %s are exit 3 and name the problem', async (text, message) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), text);
