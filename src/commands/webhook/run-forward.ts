@@ -42,10 +42,10 @@ export async function noteUnforwarded(
   { targets, location }: { targets: readonly Target[]; location: InboxLocation },
   { note }: Context,
 ): Promise<void> {
+  // Counted first: a new target gets what comes from then on.
+  const { stored, oldestMs } = await inbox.summary();
   const added = await inbox.addTargets(targets);
   const unconditional = added.filter((target) => target.eventType === undefined && target.where === undefined);
-  if (unconditional.length === 0) return;
-  const { stored, oldestMs } = await inbox.summary();
   if (stored === 0 || oldestMs === undefined) return;
   const since = new Date(Math.floor(oldestMs / 1000) * 1000).toISOString().replace('.000Z', 'Z');
   for (const { url } of unconditional) {
