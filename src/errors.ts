@@ -209,7 +209,8 @@ export function readMessage(thrown: unknown): string {
   if (thrown instanceof AggregateError) return readMessage(thrown.errors[0]);
   if (!(thrown instanceof Error)) return String(thrown);
   const { code, syscall, address, port, hostname } = thrown as NodeJS.ErrnoException & Record<string, unknown>;
-  if (code === 'ECONNREFUSED' && address !== undefined) return `nothing is listening at ${address}:${port}`;
+  const host = String(address).includes(':') ? `[${address}]` : address;
+  if (code === 'ECONNREFUSED' && host !== undefined) return `nothing is listening at ${host}:${port}`;
   if (code === 'ECONNRESET' && syscall !== undefined) return 'the connection was reset';
   if (syscall === 'getaddrinfo') return `the name ${hostname} has no address`;
   if (syscall?.startsWith('spawn') && code === 'ENOENT') return 'no such program';

@@ -16,7 +16,7 @@ export const callParam = option.checked(
 );
 
 export function setUp(history: Command): void {
-  history.description('The last calls, newest first. sotra history --failed and --limit are options of history list.');
+  history.description('sotra history alone is history list, which has --failed and --limit.');
 
   history
     .command('list', { isDefault: true })

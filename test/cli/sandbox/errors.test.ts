@@ -21,6 +21,8 @@ test.each<[field: string, method: string, path: string, body?: string]>([
   ['body must be a JSON object', 'PUT', `/v1/profiles/${cat}/name`, '[]'],
   ['addressOrUid', 'PUT', '/v1/addresses/me/follow', `{"targets":["${cat}"]}`],
   ['targets', 'PUT', `/v1/addresses/${cat}/follow`, '{"targets":[]}'],
+  ['targets is required: a list of text', 'PUT', `/v1/addresses/${cat}/follow`, '{}'],
+  ['avatarUrl "x{80}"[.]+: must', 'PUT', `/v1/profiles/${cat}/name`, `{"name":"abc","avatarUrl":"${'x'.repeat(99)}"}`],
   ['targets', 'PUT', `/v1/addresses/${cat}/follow`, `{"targets":["ext:a","${cat}"]}`],
   ['identifier', 'GET', '/v1/feed/actor'],
   ['addresses', 'GET', '/v1/feed'],

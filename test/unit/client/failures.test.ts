@@ -71,7 +71,7 @@ const proxied: readonly [proxy: string, error: Error, kind: string, message: str
   ],
   ['http://127.0.0.1:81', refusedAt('127.0.0.1', 82), 'refused', 'refused'],
   ['http://127.0.0.1:81', refusedAt('127.0.0.2', 81), 'refused', 'refused'],
-  ['http://[::1]:81', refusedAt('::1', 81), 'proxy', cannot('http://[::1]:81', 'nothing is listening at ::1:81')],
+  ['http://[::1]:81', refusedAt('::1', 81), 'proxy', cannot('http://[::1]:81', 'nothing is listening at [::1]:81')],
   [
     'http://p.test:81',
     refusedAt('10.0.0.1', 81),
