@@ -73,7 +73,11 @@ test.each(tokens)('on %s the token %j: %s', (chain, tokenAddress, problem) => {
 
 test.each([
   ['a'.repeat(9999), hash, undefined],
-  ['a'.repeat(10_000), hash, 'commentText has 10000 characters, at most 9999 are allowed'],
+  [
+    'a'.repeat(10_000),
+    hash,
+    'commentText has 10000 characters, at most 9999 are allowed (UTF-16 units: most emoji are two)',
+  ],
   ['a\0b', hash, 'commentText holds a NUL character'],
   ['gm', '0x1', 'transactionHash 0x1: it has 1 hex digits; a transaction on base is 0x and 64 hex digits'],
 ])('what is wrong with a comment is one sentence with field and value', (commentText, transactionHash, problem) => {
