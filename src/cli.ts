@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 import { safeText } from './api/safe-text.ts';
-import { Command, RefusedLine, type Session } from './commands/command.ts';
-import { createHelpConfiguration } from './commands/help-format.ts';
+import { Command, createHelpConfiguration, RefusedLine, type Session } from './commands/command.ts';
 import { programOptions } from './commands/options.ts';
 import { errorObject, maxShownBody, type SotraError, toSotraError, writeMessage } from './errors.ts';
 import { ClosedPipe, type Io } from './lib/io.ts';

@@ -1,5 +1,5 @@
 import type { Command } from '../../src/commands/command.ts';
-import { errorTexts } from '../../src/commands/help/errors.ts';
+import { errorTexts } from '../../src/commands/help/index.ts';
 import { type ErrorCode, exitMeanings, findErrorCodes } from '../../src/errors.ts';
 import { describeCommands } from '../commands.ts';
 

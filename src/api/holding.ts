@@ -1,4 +1,4 @@
-import type { Card } from './answers.ts';
+import type { Card, TradeItem } from './answers.ts';
 
 type Amounts = Pick<Card['metadata'], 'perpPositionType' | 'positionAmount' | 'positionAmountWithLeverage'>;
 
@@ -70,4 +70,48 @@ function readSize(figure: number | null | undefined): number | null {
 function computeGain(amount: number | null | undefined, priceUsd: number, costUsd: number | null | undefined) {
   if (amount === null || amount === undefined || costUsd === null || costUsd === undefined) return null;
   return amount * priceUsd - costUsd;
+}
+
+interface Point {
+  atSec: number;
+  value: number;
+}
+
+/** The realized PnL after each closing trade, oldest first; lots are sold in the order in which they were bought. */
+export function realizedOverTime(cards: readonly Card[]): Point[] {
+  const gains = cards.flatMap(({ metadata }) => listGains(metadata.trades)).sort((a, b) => a.atSec - b.atSec);
+  let value = 0;
+  return gains.map(({ atSec, gain }) => {
+    value += gain;
+    return { atSec, value };
+  });
+}
+
+interface Gain {
+  atSec: number;
+  gain: number;
+}
+
+/** Of one position, whose trades come newest first. Tokens sold beyond those bought gain nothing. */
+function listGains(trades: readonly TradeItem[]): Gain[] {
+  const lots: { amount: number; usd: number }[] = [];
+  const gains: Gain[] = [];
+  for (const { tokenAmount, usdCost, timestamp, direction, perpPositionType } of trades.toReversed()) {
+    const isShort = perpPositionType === 'short';
+    if ((direction === 'sell') === isShort) {
+      lots.push({ amount: tokenAmount, usd: usdCost });
+      continue;
+    }
+    let [left, gain] = [tokenAmount, 0];
+    for (let lot = lots[0]; lot !== undefined && left > 0; lot = lots[0]) {
+      const part = Math.min(left, lot.amount);
+      const cost = (lot.usd / lot.amount) * part;
+      gain += (isShort ? -1 : 1) * ((usdCost / tokenAmount) * part - cost);
+      left -= part;
+      if (part === lot.amount) lots.shift();
+      else lots[0] = { amount: lot.amount - part, usd: lot.usd - cost };
+    }
+    gains.push({ atSec: timestamp, gain });
+  }
+  return gains;
 }

@@ -12,7 +12,7 @@ import {
   type SendOutcome,
   sentOutcome,
 } from '../pages/activity.ts';
-import type { LiveLog } from '../pages/live-log.ts';
+import type { LiveLog } from '../pages/serve.ts';
 import { findHistory } from './log.ts';
 import {
   findCall,

@@ -1,6 +1,6 @@
 import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { BoundsError } from '../api/json.ts';
+import { BoundsError, findJsonError } from '../api/json.ts';
 import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
 import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
@@ -122,7 +122,7 @@ async function describeFailedCall(
   const { code, message, hint, cause } = error;
   const text = call?.ended?.kind === 'answer' ? call.ended.text : '';
   const isBadJson = code === 'bad-answer' && text.trim() !== '' && !(cause instanceof BoundsError);
-  const badJson = isBadJson ? (await import('./json-error.ts')).findJsonError(text) : undefined;
+  const badJson = isBadJson ? findJsonError(text) : undefined;
   return {
     errorCode: code,
     error: shorten(log, message),

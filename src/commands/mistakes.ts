@@ -3,7 +3,7 @@ import { command as line, shellLine, shellWord } from '../client/shell.ts';
 import { type SotraError, usageError } from '../errors.ts';
 import { formats } from '../lib/output/view.ts';
 import type { Command } from './command.ts';
-import { nameLine } from './help-format.ts';
+import { nameLine } from './command.ts';
 import { ParamOption } from './params.ts';
 import { isReference, listChoices } from './read-input.ts';
 

@@ -15,7 +15,7 @@ import {
   usageError,
 } from '../errors.ts';
 import { ClosedPipe } from '../lib/io.ts';
-import type { JqFilter } from '../lib/output/json.ts';
+import { compileFilter, type JqFilter } from '../lib/output/json.ts';
 import { checkColumns, printResult } from '../lib/output/print.ts';
 import { type AnyView, onEachBatch, type Result } from '../lib/output/view.ts';
 import type { Action, Command } from './command.ts';
@@ -38,7 +38,7 @@ export async function runCommand(command: Command, action: Action<Params>): Prom
   let filter: JqFilter | undefined;
   let failed: SotraError | undefined;
   try {
-    if (options.jq !== undefined) filter = await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
+    if (options.jq !== undefined) filter = await compileFilter(options.jq, io);
     const input = await readTypedInput(command, context);
     const result = stopSpinner(withView(await action(input as never, context), command), context);
     const printing = { io, options, note: context.note, pause, filter, hideSecrets };

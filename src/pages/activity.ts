@@ -3,8 +3,7 @@
 import { isObject } from '../api/json.ts';
 import { usageError } from '../errors.ts';
 import type { CellText, CellValue } from '../lib/output/view.ts';
-import type { LiveLog } from './live-log.ts';
-import type { WebApp } from './serve.ts';
+import type { LiveLog, WebApp } from './serve.ts';
 
 export interface ActivityRow {
   /** Its kind and its key in the source, such as `req-12`. */

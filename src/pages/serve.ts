@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { isObject, tryParseJson } from '../api/json.ts';
 import { sameText } from '../api/webhook-signature.ts';
@@ -12,7 +13,6 @@ import { readMessage, SotraError } from '../errors.ts';
 import { listAssets, readAsset } from '../lib/files/asset.ts';
 import { foreignRefusal, isLocalRequest, readBody, send as sendReply, startHttpServer } from '../lib/http-server.ts';
 import type { Io } from '../lib/io.ts';
-import type { LiveLog } from './live-log.ts';
 
 /** A page and its API. */
 export interface WebApp {
@@ -285,4 +285,47 @@ async function openBrowser({ url, closing }: Page, io: Io): Promise<void> {
   await start(pathToFileURL(file).href, program ? { app: { name: program } } : {}).catch(() =>
     io.err.write('No browser can be started here: open the address above by hand.\n'),
   );
+}
+
+/** An entry of the stream to pages; `load`: the page must load its data again. */
+export interface LiveEntry {
+  kind: string;
+  data: unknown;
+}
+
+export interface LiveLog {
+  add: (kind: string, data: unknown) => void;
+  /** A `load`, then new entries in batches, until the signal; a `load` again if a reader is too slow. */
+  read: (signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
+}
+
+/** Entries of one batch: a page draws as many rows, and asks for older ones. */
+const maxWaiting = 200;
+/** A batch is followed by a pause for each so many entries: pages draw less often when much happens. */
+const perPause = 13;
+
+export function createLiveLog(pauseMs = 250): LiveLog {
+  const added = new EventEmitter<{ entry: [LiveEntry] }>().setMaxListeners(0);
+  const load: LiveEntry = { kind: 'load', data: null };
+  return {
+    add: (kind, data) => void added.emit('entry', { kind, data }),
+    read: async function* (signal) {
+      const waiting = [load];
+      const take = (entry: LiveEntry) => {
+        if (waiting.push(entry) > maxWaiting) added.off('entry', take);
+      };
+      try {
+        while (!signal.aborted) {
+          const entries = waiting.splice(0);
+          added.off('entry', take).on('entry', take);
+          yield entries.length > maxWaiting ? [load] : entries;
+          const pauses = Math.ceil(entries.length / perPause);
+          await sleep(pauses * pauseMs, undefined, { signal }).catch(() => undefined);
+          if (waiting.length === 0) await once(added, 'entry', { signal }).catch(() => undefined);
+        }
+      } finally {
+        added.off('entry', take);
+      }
+    },
+  };
 }

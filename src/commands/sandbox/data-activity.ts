@@ -18,7 +18,7 @@ import {
   sentOutcome,
   targetError,
 } from '../../pages/activity.ts';
-import type { LiveLog } from '../../pages/live-log.ts';
+import type { LiveLog } from '../../pages/serve.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { deliveryBody, deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';

@@ -18,7 +18,7 @@ import {
   type SendOutcome,
   sentOutcome,
 } from '../../pages/activity.ts';
-import type { LiveLog } from '../../pages/live-log.ts';
+import type { LiveLog } from '../../pages/serve.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
 import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';

@@ -13,7 +13,7 @@ import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer, stopDeliverer } from '../../sandbox/deliver/deliver.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../../sandbox/ledger/live-trades.ts';
 import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
-import { type Random, randomFrom } from '../../sandbox/random.ts';
+import { type Random, randomFrom } from '../../sandbox/serve/fault.ts';
 import { withSandbox } from './open-sandbox.ts';
 import type { SimulateInput } from './params.ts';
 import type { SimulationReport } from './view.ts';

@@ -26,8 +26,7 @@ import {
   type Result,
 } from '../../lib/output/view.ts';
 import { type CallOutcome, createActivityApp, type ServedCell, type ServedTable } from '../../pages/activity.ts';
-import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
-import { type PageInput, servePage, showAddress, type WebApp } from '../../pages/serve.ts';
+import { createLiveLog, type LiveLog, type PageInput, servePage, showAddress, type WebApp } from '../../pages/serve.ts';
 
 interface ServiceRoutesOptions {
   /** By id, how their answers become tables. */

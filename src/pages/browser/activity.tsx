@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { type ActivityRow, type LoadedActivity, maxLooked } from '../activity.ts';
-import type { LiveEntry } from '../live-log.ts';
-import { DetailPanel } from './detail.tsx';
+import type { LiveEntry } from '../serve.ts';
+import { rowsAtOnce, useShown } from './data-table.tsx';
+import { DetailPanel, Rows } from './detail.tsx';
 import { type Connection, getJson, listenLive, lostText } from './page-api.ts';
 import { queryClient } from './queries.ts';
 import { type Route, setQuery } from './route.ts';
-import { Rows, rowsAtOnce, useShown } from './rows.tsx';
 import { Empty } from './text.tsx';
 
 const chips: readonly (readonly [name: string, fits: (row: ActivityRow) => boolean])[] = [

@@ -1,12 +1,12 @@
 import { useMemo } from 'preact/hooks';
 import type { Card, Profile } from '../../api/answers.ts';
 import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
+import { realizedOverTime } from '../../api/holding.ts';
 import { counted, formatTime, formatUsd } from '../../lib/output/format.ts';
 import type { ServedTable } from '../activity.ts';
 import { AnswerTable, Cell, DataTable } from './data-table.tsx';
 import { Panel } from './detail.tsx';
 import { Choice } from './form.tsx';
-import { realizedOverTime } from './pnl.ts';
 import { type CallAnswer, useCall } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
 import { AnswerNote, CopyButton, Facts, Text } from './text.tsx';

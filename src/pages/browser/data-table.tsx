@@ -1,10 +1,9 @@
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
 import { counted, formatCount, shortAddress } from '../../lib/output/format.ts';
 import type { ServedCell, ServedTable } from '../activity.ts';
 import type { CallAnswer } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
-import { useShown } from './rows.tsx';
 import { AnswerNote, CopyButton, Empty, seen, Text } from './text.tsx';
 
 interface AnswerTableProps {
@@ -191,4 +190,14 @@ function orderRows({ columns, rows }: ServedTable, sort: string, wanted: string)
       typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other));
     return sort.startsWith('-') ? -difference : difference;
   });
+}
+
+const firstRows = 40;
+export const rowsAtOnce = 200;
+
+/** How many rows of a list are drawn: some at once, so that they are there soon, then 200, and more when asked for. */
+export function useShown(): [shown: number, showMore: () => void] {
+  const [shown, show] = useState(firstRows);
+  useEffect(() => show(rowsAtOnce), []);
+  return [shown, () => show(shown + rowsAtOnce)];
 }

@@ -1,4 +1,4 @@
-import type { LiveEntry } from '../live-log.ts';
+import type { LiveEntry } from '../serve.ts';
 
 const storedSession = 'sotra-session';
 

@@ -1,7 +1,8 @@
 import type { UseQueryResult } from '@tanstack/preact-query';
-import { type ComponentChildren, createElement, type JSX } from 'preact';
+import { type ComponentChildren, createElement, type JSX, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { splitUnseen } from '../../api/safe-text.ts';
+import { signIn } from './page-api.ts';
 
 interface TextProps extends JSX.AllHTMLAttributes {
   text: string;
@@ -151,5 +152,22 @@ export function Empty({ text, line }: { text: string; line?: string }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** Draws a page once it is signed in, or shows why it cannot. */
+export function mountPage(page: ComponentChildren): void {
+  const root = document.getElementById('app');
+  if (root === null) return;
+  signIn().then(
+    () => render(page, root),
+    (thrown: Error) =>
+      render(
+        <main class="refused">
+          <h1>sotra</h1>
+          <p role="alert">{thrown.message}</p>
+        </main>,
+        root,
+      ),
   );
 }

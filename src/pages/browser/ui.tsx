@@ -1,15 +1,14 @@
 import { QueryClientProvider } from '@tanstack/preact-query';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ActivityFacts } from '../activity.ts';
 import { type Activity, ActivityView, useActivity } from './activity.tsx';
 import { Board } from './board.tsx';
+import { findElement } from './detail.tsx';
 import { ActForm, Outcome } from './form.tsx';
-import { Keys, listenKeys } from './keys.tsx';
 import { postJson } from './page-api.ts';
 import { queryClient } from './queries.ts';
 import { useRoute, writeHref } from './route.ts';
-import { mountPage } from './start.tsx';
-import { Alert, CodeLine, CopyButton, CountDown } from './text.tsx';
+import { Alert, CodeLine, CopyButton, CountDown, Facts, mountPage } from './text.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 const tabs = [
@@ -86,6 +85,62 @@ function Strip({ facts: { title, address, key, curl, line, canTest }, state, onK
         <kbd>?</kbd>
       </button>
     </header>
+  );
+}
+
+/** Keys that work outside of inputs. Returns what ends it. */
+function listenKeys(onHelp: () => void): () => void {
+  const steps: Readonly<Record<string, () => void>> = {
+    j: () => walk(1),
+    k: () => walk(-1),
+    '?': onHelp,
+    '/': () => findElement('main input[type="search"]')?.focus(),
+    Escape: () => findElement('main .close')?.click(),
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    const step = steps[event.key];
+    const hasModifier = event.altKey || event.ctrlKey || event.metaKey;
+    if (step === undefined || hasModifier || event.defaultPrevented || target.closest('dialog') !== null) return;
+    if (target.closest('input, select, textarea') === null) {
+      event.preventDefault();
+      step();
+    } else if (event.key === 'Escape') target.blur();
+  };
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
+}
+
+/** To the next or previous row; while one is open, that row is opened instead. */
+function walk(by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>('main .browse .row')];
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+  const from = at === -1 ? links.findIndex((link) => link.ariaCurrent === 'true') : at;
+  const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
+  next?.focus();
+  if (next !== undefined && findElement('main .close') !== null) location.replace(next.href);
+}
+
+const keys = [
+  ['/', 'search'],
+  ['j, k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['Escape', 'close it'],
+  ['?', 'these keys'],
+] as const;
+
+/** Holds the focus until it is closed, and gives it back. */
+function Keys({ onClose }: { onClose: () => void }) {
+  const box = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => box.current?.showModal(), []);
+  return (
+    <dialog ref={box} aria-label="Keys" onClose={onClose}>
+      <form method="dialog">
+        <h2>Keys</h2>
+        <button type="submit">Close</button>
+      </form>
+      <Facts kind="keys" facts={keys.map(([key, does]) => [<kbd>{key}</kbd>, does])} />
+    </dialog>
   );
 }
 

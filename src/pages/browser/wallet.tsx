@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { normalizeAddress } from '../../api/address.ts';
 import { formatCount } from '../../lib/output/format.ts';
-import type { LiveEntry } from '../live-log.ts';
+import type { LiveEntry } from '../serve.ts';
 import type { WalletFacts, WalletState, WalletText, WalletTrouble } from '../wallet.ts';
 import { type Connection, listenLive, postJson } from './page-api.ts';
 import {
@@ -12,8 +12,7 @@ import {
   watchEvmWallets,
   watchSolanaWallets,
 } from './page-wallet.tsx';
-import { mountPage } from './start.tsx';
-import { Alert, CopyButton, Text } from './text.tsx';
+import { Alert, CopyButton, mountPage, Text } from './text.tsx';
 
 function WalletPage() {
   const [facts, setFacts] = useState<WalletFacts>();

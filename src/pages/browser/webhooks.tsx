@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ActivityRow } from '../activity.ts';
 import { AnswerTable } from './data-table.tsx';
-import { Panel } from './detail.tsx';
+import { Panel, Rows } from './detail.tsx';
 import { ActForm, Input } from './form.tsx';
 import { postJson } from './page-api.ts';
 import { useCall } from './queries.ts';
 import { type Route, writeHref } from './route.ts';
-import { Rows } from './rows.tsx';
 import { Facts, Text } from './text.tsx';
 
 interface Webhook {

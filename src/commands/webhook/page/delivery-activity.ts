@@ -19,7 +19,7 @@ import {
   sentOutcome,
   targetError,
 } from '../../../pages/activity.ts';
-import type { LiveLog } from '../../../pages/live-log.ts';
+import type { LiveLog } from '../../../pages/serve.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
 import {
   type Forward,

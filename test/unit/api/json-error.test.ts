@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findJsonError } from '../../../src/calls/json-error.ts';
+import { findJsonError } from '../../../src/api/json.ts';
 
 test.each([
   ['{"a":1,}', 1, 8, '}'],

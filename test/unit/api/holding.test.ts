@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Card } from '../../../../src/api/answers.ts';
-import { realizedOverTime } from '../../../../src/pages/browser/pnl.ts';
-import { run, temporaryFolder } from '../../../support/harness.ts';
+import type { Card } from '../../../src/api/answers.ts';
+import { realizedOverTime } from '../../../src/api/holding.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
 
 test('the line of a trader ends at the sum of what its positions realized, on spot and perps, long and short', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
