@@ -7,21 +7,7 @@ import { keepTotals } from './figures.ts';
 import type { ReadEvent, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
-export interface ImportReport {
-  rows: number;
-  imported: number;
-  repeated: number;
-  rejected: number;
-  traders: number;
-  tokens: number;
-  oldest: string | null;
-  newest: string | null;
-  newestAgeMs: number | null;
-  shiftMs: number;
-  worldMovedBackMs: number;
-  /** Positions whose figures this file leaves unavailable: it shows only a part of their trades. */
-  unavailable: number;
-}
+export type ImportReport = Awaited<ReturnType<typeof importTrades>>;
 
 /** A file of trades as `readTrades` reads it. */
 interface TradeFile {
@@ -50,7 +36,7 @@ const shiftKey = 'import.shiftMs';
  * the newest trade is now. Memory: a batch, or the whole file if it is the first one in a world that has data already. Errors:
  * `usage`, with nothing changed, for a file that cannot be read or holds no rows.
  */
-export async function importTrades(options: ImportOptions): Promise<ImportReport> {
+export async function importTrades(options: ImportOptions) {
   const { db, nowMs, onStored, ownTime, batchSize = 10_000 } = options;
   const counts = { rows: 0, rejected: 0 };
   const sum = { imported: 0, repeated: 0 };
@@ -107,6 +93,7 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     newestAgeMs: newest === null ? null : nowMs - newest,
     shiftMs: clockMs(0) ?? 0,
     worldMovedBackMs: movedMs,
+    /** Positions whose figures this file leaves unavailable: it shows only a part of their trades. */
     unavailable: Math.max(0, countUnavailable(db) - before),
   };
 }

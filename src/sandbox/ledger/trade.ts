@@ -30,13 +30,7 @@ export interface Trade {
 }
 
 /** A trade that happens now. */
-export interface LiveTrade {
-  chain: Chain;
-  trader: string;
-  token: string;
-  side: 'buy' | 'sell';
-  amount: number;
-  usd: number;
+export interface LiveTrade extends Pick<Trade, 'chain' | 'trader' | 'token' | 'side' | 'amount' | 'usd'> {
   direction?: 'long' | 'short' | null | undefined;
   leverage?: number | undefined;
   /** Transaction hash, or the order id on hyperliquid; random if absent. */
@@ -59,13 +53,7 @@ export const tradeParams = {
 };
 
 /** A trade that happened, and how many deliveries it made. */
-export interface MadeTrade {
-  chain: string;
-  trader: string;
-  token: string;
-  side: string;
-  amount: number;
-  usd: number;
+export interface MadeTrade extends Omit<LiveTrade, 'direction' | 'leverage' | 'tx'> {
   /** Unix seconds. */
   timestamp: number;
   transactionHash: string;
