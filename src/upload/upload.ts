@@ -258,7 +258,7 @@ function listSurplus(surplus: readonly string[], { upload, context }: UploadRun)
   if (surplus.length === 0) rmSync(file, { force: true });
   else {
     replaceFile(file, `${surplus.join('\n')}\n`);
-    context.note(`The addresses that left the list are listed in ${file}`);
+    context.note(`The addresses that are not in the list are written to ${file}`);
   }
 }
 

@@ -119,7 +119,7 @@ test('--check exits with 10 only if something would be sent, with --exact also i
   expect([one.code, one.err]).toEqual([10, 'Would send 1 of 31 addresses to webhook w-0.\n']);
   write('list', ids(5));
   const { code, err } = await sotra(`${sync} --check`);
-  const [, file = ''] = /are listed in @(.*)\n/.exec(err) ?? [];
+  const [, file = ''] = /are written to @(.*)\n/.exec(err) ?? [];
   expect([code, err]).toEqual([0, expect.stringContaining('Nothing would be sent: webhook w-0 has all 5 addresses')]);
   expect(err).toContain(
     '25 addresses of this webhook are not in the list; the service cannot remove them: see --replace.',
