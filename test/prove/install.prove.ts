@@ -1,17 +1,10 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { stub, temporaryFolder, until } from '../support/harness.ts';
 
@@ -22,15 +15,7 @@ const npm = 'install.sh: with Node 20.19 or newer: npm install --global sotra\n'
 
 /** Where a program is, as a shell finds it. */
 function find(name: string): string | undefined {
-  const places = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name));
-  return places.find((place) => {
-    try {
-      accessSync(place, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', name], { encoding: 'utf8' }).stdout.trim() || undefined;
 }
 
 /** The archive of a release, in which `sotra` is a script that says its version. */
@@ -44,29 +29,23 @@ function pack(version: string, { says = `echo ${version}` } = {}): Buffer {
   return readFileSync(join(folder, 'archive'));
 }
 
-interface Releases {
-  env: Record<string, string>;
-  /** What was asked for, oldest first. */
-  paths: () => string[];
-}
-
-/** A server of releases, the last of which is the latest; `send` gives an archive otherwise than whole. */
+/** A server of releases, the last of which is the latest, and what it was asked for; `send` gives an archive otherwise than whole. */
 async function serveReleases(
   archives: Record<string, Buffer>,
   { sums, send }: { sums?: string; send?: (response: ServerResponse, archive: Buffer) => void } = {},
-): Promise<Releases> {
+) {
   const latest = Object.keys(archives).at(-1) ?? '';
   const files = Object.entries(archives).flatMap(([version, archive]) => {
     const name = `sotra-${version}-linux-x64.tar.xz`;
     const sum = createHash('sha256').update(archive).digest('hex');
     const others = ['darwin-arm64.tar.xz', 'win-x64.zip'].map((end) => `${'0'.repeat(64)}  sotra-${version}-${end}\n`);
     const line = `${sum}  ${name}\n`;
-    const text = Buffer.from(sums ?? others.join('') + line);
+    const list = Buffer.from(sums ?? others.join('') + line);
     const place = `/download/v${version}`;
     return [
       [`${place}/${name}`, archive] as const,
-      [`${place}/SHA256SUMS`, text] as const,
-      ...(version === latest ? [['/latest/download/SHA256SUMS', text] as const] : []),
+      [`${place}/SHA256SUMS`, list] as const,
+      ...(version === latest ? [['/latest/download/SHA256SUMS', list] as const] : []),
     ];
   });
   const found = new Map<string, Buffer>(files);
@@ -76,7 +55,8 @@ async function serveReleases(
     else if (send !== undefined && path.endsWith('.xz')) send(response, body);
     else response.writeHead(200, { 'content-length': body.length }).end(body);
   });
-  return { env: { SOTRA_RELEASES: url }, paths: () => requests.map((one) => one.url) };
+  const env: Record<string, string> = { SOTRA_RELEASES: url };
+  return { env, paths: () => requests.map((one) => one.url) };
 }
 
 interface Tools {
@@ -98,41 +78,26 @@ function toolsWith({ without = [], ...others }: Tools = {}): string {
   return folder;
 }
 
-interface Installed {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
 interface InstallOptions {
   shell?: string;
   argv?: string[];
   env: Record<string, string>;
   tools?: string;
-  uid?: number;
   /** Called once with the way to end it, as a terminal does. */
   onStart?: (end: (signal: NodeJS.Signals) => void) => void;
 }
 
 /** Runs the script as `curl ... | sh` does: from stdin. */
-async function install(options: InstallOptions): Promise<Installed> {
-  const { shell = 'sh', argv = [], env, tools = toolsWith(), uid } = options;
+async function install({ shell = 'sh', argv = [], env, tools = toolsWith(), onStart }: InstallOptions) {
   const child = spawn(find(shell) ?? shell, ['-s', '--', ...argv], {
     env: { PATH: tools, ...env },
     detached: true,
-    ...(uid !== undefined && { uid }),
   });
-  const printed = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    printed.out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    printed.err += chunk;
-  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin.on('error', () => undefined).end(script);
-  options.onStart?.((signal) => child.kill(signal));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { code, ...printed };
+  onStart?.((signal) => child.kill(signal));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, out, err };
 }
 
 /** A home, and a folder for temporary files of its own that must be empty afterwards. */
@@ -186,7 +151,8 @@ to undo: rm '${dir}/sotra'
 test.runIf(canPack)('under umask 000 nobody else may write to what it makes', async () => {
   const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
   const folders = home();
-  await run('umask 000; exec sh install.sh', { ...env, ...folders, PATH: toolsWith() });
+  const argv = ['-c', 'umask 000; exec sh install.sh'];
+  await promisify(execFile)('/bin/sh', argv, { env: { ...env, ...folders, PATH: toolsWith() } });
   const modes = ['.local', '.local/bin', '.local/bin/sotra'].map(
     (name) => statSync(join(folders.HOME, name)).mode & 0o777,
   );
@@ -217,15 +183,6 @@ test.runIf(canPack)('a second install replaces the first, also while that runs',
   execFileSync('sh', ['-c', undo]);
   expect(all(dir)).toEqual([]);
 });
-
-function run(line: string, env: Record<string, string>): Promise<{ stdout: string }> {
-  const child = spawn('/bin/sh', ['-c', line], { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  let stdout = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  return new Promise((resolve) => child.once('close', () => resolve({ stdout })));
-}
 
 const half = (response: ServerResponse, archive: Buffer) => {
   response.writeHead(200, { 'content-length': archive.length });

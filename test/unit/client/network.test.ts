@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createNetwork } from '../../../src/client/network.ts';
 import { openPort } from '../../support/harness.ts';
@@ -29,12 +30,8 @@ interface Sending {
   signal?: AbortSignal;
 }
 
-const echo: RequestListener = (request, response) => {
-  let heard = '';
-  request.on('data', (chunk) => {
-    heard += chunk;
-  });
-  request.on('end', () => response.end(`${request.method} ${request.url} ${JSON.stringify(heard)}`));
+const echo: RequestListener = async (request, response) => {
+  response.end(`${request.method} ${request.url} ${JSON.stringify(await text(request))}`);
 };
 
 test('close ends the connections that were kept', async () => {
