@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { type AddressInfo, connect, type Server as NetServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -214,6 +214,24 @@ export async function openPort(server: NetServer, host = '127.0.0.1'): Promise<n
     server.close();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** Sends bytes as they are over a connection of its own, which stays open until the test ends, and collects what comes back. */
+export function openSocket(url: string, bytes: string | Buffer) {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  const got = { text: '', closed: false };
+  // A server that refuses may hang up on what is still being sent.
+  socket.on('error', () => undefined);
+  socket.on('data', (text) => {
+    got.text += text;
+  });
+  const ended = new Promise((resolve) => socket.on('close', resolve)).then(() => {
+    got.closed = true;
+  });
+  socket.write(bytes);
+  onTestFinished(() => void socket.destroy());
+  return { got, socket, ended };
 }
 
 /** A server on loopback that answers as scripted, for what a healthy service never does; it goes when the test ends. */

@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parseTime } from '../../src/api/duration.ts';
@@ -9,7 +8,7 @@ import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
 import { createService } from '../../src/sandbox/serve/answer.ts';
 import { listen } from '../../src/sandbox/serve/serve.ts';
 import { copyDemo } from './demo.ts';
-import { serve, temporaryFolder } from './harness.ts';
+import { openSocket, serve, temporaryFolder } from './harness.ts';
 
 /** A sandbox on a local socket. */
 export interface SandboxServer {
@@ -63,14 +62,10 @@ export async function ask(
 
 /** Sends latin1 text as it is; the first line of the answer and its body, empty where the connection was closed without one. */
 export async function sendRaw(url: string, text: string): Promise<{ status: number; body: string }> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  socket.on('error', () => undefined);
-  socket.end(Buffer.from(text, 'latin1'));
-  await new Promise((resolve) => socket.once('close', resolve));
-  const answer = Buffer.concat(chunks).toString();
-  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0), body: answer.split('\r\n\r\n')[1] ?? '' };
+  const { got, socket, ended } = openSocket(url, Buffer.from(text, 'latin1'));
+  socket.end();
+  await ended;
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(got.text)?.[1] ?? 0), body: got.text.split('\r\n\r\n')[1] ?? '' };
 }
 
 /** What a command that serves a page wrote to its ready file. */

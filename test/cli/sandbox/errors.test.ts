@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openSocket } from '../../support/harness.ts';
 import { ask, type SandboxServer, sendRaw, serveSandbox } from '../../support/served.ts';
 
 const cat = '0x00000000000000000000000000000000000000c1';
@@ -107,20 +107,13 @@ const get = (service: SandboxServer, target: string, ...hosts: string[]) =>
 
 /** Sends bytes as they are to a sandbox and gives all that comes back. */
 async function raw(service: SandboxServer, lines: readonly string[], body: Iterable<string | Buffer> = []) {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
-  // A server that refuses may hang up on what is still being sent.
-  socket.on('error', () => undefined);
-  const ended = new Promise((resolve) => socket.on('close', resolve));
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const { got, socket, ended } = openSocket(service.url, `${lines.join('\r\n')}\r\n\r\n`);
   for (const piece of body) {
     if (socket.destroyed) break;
     if (!socket.write(piece)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended]);
   }
   await ended;
-  return Buffer.concat(chunks).toString();
+  return got.text;
 }
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);

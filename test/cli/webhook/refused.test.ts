@@ -1,28 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { runJson, temporaryFolder, until } from '../../support/harness.ts';
+import { expect, test } from 'vitest';
+import { openSocket, runJson, temporaryFolder, until } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { freePorts } from '../../support/processes.ts';
 import { serveSandbox } from '../../support/served.ts';
 import { isProof } from '../../support/size.ts';
-
-/** Sends text over a connection of its own, which stays open, and collects what comes back. */
-function open(url: string, text: string) {
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  const got = { text: '', closed: false };
-  socket.on('error', () => undefined);
-  socket.on('data', (chunk) => {
-    got.text += chunk;
-  });
-  socket.on('close', () => {
-    got.closed = true;
-  });
-  socket.write(text);
-  onTestFinished(() => void socket.destroy());
-  return { got, socket };
-}
 
 const now = () => Math.floor(Date.now() / 1000);
 const nobody = 'A'.repeat(43);
@@ -57,7 +39,7 @@ test.each([
   ['a length over the limit', head(`t=${now()},v1=${nobody}`, 'Content-Length: 50000000'), '413'],
 ])('%s is answered before the body comes', async (_, request, status) => {
   const { url } = await listen(temporaryFolder(), '--tolerance 1h');
-  const { got } = open(url, request);
+  const { got } = openSocket(url, request);
   await until(() => got.text.includes('\r\n\r\n'));
   expect(got.text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(got.text.toLowerCase()).toContain('connection: close');
@@ -68,7 +50,7 @@ test('a sender that expects 100 Continue gets it', async () => {
   const body = bodyOf('one');
   const signature = signed(body)['Daylight-Signature'] ?? '';
   const expecting = `Content-Length: ${Buffer.byteLength(body)}\r\nExpect: 100-continue`;
-  const { got, socket } = open(url, head(signature, expecting));
+  const { got, socket } = openSocket(url, head(signature, expecting));
   await until(() => got.text.startsWith('HTTP/1.1 100 Continue'));
   socket.write(body);
   await until(() => got.text.includes('HTTP/1.1 200 OK'));
@@ -78,7 +60,7 @@ test('bodies that never end are dropped with 503 when they fill the memory, and 
   const { url, deliver } = await listen(temporaryFolder());
   const part = 'x'.repeat(5 * 1024 * 1024 - 1);
   const request = head(`t=${now()},v1=${nobody}`, `Content-Length: ${part.length + 1}`) + part;
-  const held = Array.from({ length: 8 }, () => open(url, request));
+  const held = Array.from({ length: 8 }, () => openSocket(url, request));
   await until(() => held.filter(({ got }) => got.text.startsWith('HTTP/1.1 503')).length >= 2);
   expect(held.find(({ got }) => got.text !== '')?.got.text.toLowerCase()).toContain('retry-after: 1');
   for (const id of ['small', `large${'x'.repeat(4_000_000)}`]) expect(await deliver(bodyOf(id))).toBe(200);
@@ -86,7 +68,7 @@ test('bodies that never end are dropped with 503 when they fill the memory, and 
 
 test('connections that send half a request keep no delivery out, and are closed', async () => {
   const { url, deliver } = await listen(temporaryFolder());
-  const idle = Array.from({ length: 256 }, () => open(url, 'POST / HTTP/1.1\r\n'));
+  const idle = Array.from({ length: 256 }, () => openSocket(url, 'POST / HTTP/1.1\r\n'));
   expect(await deliver(bodyOf('one'))).toBe(200);
   // It takes seconds until they are.
   if (isProof) await until(() => idle.every(({ got }) => got.closed));
@@ -94,7 +76,7 @@ test('connections that send half a request keep no delivery out, and are closed'
 
 test('thousands of refused pipelined requests end their connection, and deliveries of other senders are stored', async () => {
   const { url, deliver } = await listen(temporaryFolder());
-  const flood = open(url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
+  const flood = openSocket(url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
   await until(() => flood.got.closed);
   expect(flood.got.text.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2);
   expect(await deliver(bodyOf('one'))).toBe(200);
@@ -104,7 +86,10 @@ test('requests pipelined after a refused one are not answered, those after a goo
   const { url } = await listen(temporaryFolder());
   const one = (body: string) =>
     head(signed(body)['Daylight-Signature'] ?? '', `Content-Length: ${Buffer.byteLength(body)}`) + body;
-  const { got } = open(url, one(bodyOf('one')) + one(bodyOf('two')) + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2));
+  const { got } = openSocket(
+    url,
+    one(bodyOf('one')) + one(bodyOf('two')) + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2),
+  );
   await until(() => got.closed);
   expect(got.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 405']);
 });

@@ -1,26 +1,16 @@
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { openPort, run, stub, temporaryFolder, until } from '../../support/harness.ts';
+import { openPort, openSocket, run, stub, temporaryFolder, until } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, send, signed } from '../../support/listening.ts';
 import { size } from '../../support/size.ts';
 
 /** POSTs with headers that no client lets through, and gives the line of the answer. */
 function sendRaw(url: string, body: string, lines: readonly string[]): Promise<string> {
-  const { port, hostname } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-      socket.end();
-    });
-    socket.on('close', () => resolve(text.split('\r\n')[0] ?? ''));
-    socket.on('error', reject);
-    const signature = `Daylight-Signature: ${signed(body)['Daylight-Signature']}`;
-    const head = ['POST /hook HTTP/1.1', 'Host: x', `Content-Length: ${body.length}`, signature, ...lines];
-    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  });
+  const signature = `Daylight-Signature: ${signed(body)['Daylight-Signature']}`;
+  const head = ['POST /hook HTTP/1.1', 'Host: x', `Content-Length: ${body.length}`, signature, ...lines];
+  const { got } = openSocket(url, `${head.join('\r\n')}\r\n\r\n${body}`);
+  return until(() => /^(.*)\r\n/.exec(got.text)?.[1]);
 }
 
 const strange = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__', '__defineGetter__', 'prototype'];
