@@ -93,7 +93,7 @@ export function sameOrigin(link: string, { baseUrl, hide }: Pick<ClientConfig, '
   const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url.href;
   throw new SotraError('redirect', `the service links to another origin: ${hide(link)}`, {
-    hint: 'The key is not sent there. Request the pages one by one, with the cursors of the answers.',
+    hint: 'The key is not sent there. Request the pages one by one with the cursors of the answers.',
     outcome: 'unsent',
   });
 }
