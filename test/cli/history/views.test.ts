@@ -78,7 +78,7 @@ test('the chain of a request has the other requests of its command, also those m
   expect((await page(`show?id=${second.id}`)).json.chain).toEqual({ before: [first], after: [third] });
 });
 
-test('a request of a page is in the history, and does not change the last board', async () => {
+test('requests from a page are in the history and do not change the last board', async () => {
   const { command, begin } = await open();
   const page = await begin();
   for (const limit of [5, 6]) await page(board(limit));

@@ -25,7 +25,7 @@ test('a test event is signed, stored and forwarded like any other, and each try 
   await stop();
 });
 
-test('the link of a page works once, and nothing that a browser keeps is set', async () => {
+test('a page link works once, and the page stores nothing in the browser', async () => {
   const { ui, stop } = await listen(temporaryFolder(), '--ui');
   const { origin } = new URL(ui);
   await expect(sessionOf(`${origin}/#code=${'A'.repeat(32)}`)).rejects.toThrow('This link has already been used');
