@@ -4,7 +4,7 @@ import { BoundsError, isObject, parseJson } from '../api/json.ts';
 import { findMismatch } from '../api/mismatch.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { SotraError } from '../errors.ts';
-import { pickHeader, readKind, readRequestId, sendError, statusError } from './failures.ts';
+import { findRedirect, maxRedirects, pickHeader, readKind, readRequestId, sendError, statusError } from './failures.ts';
 import type { FailedRequest } from './hints.ts';
 import { computeRetryDelay, type Failure, isUnsent } from './retry.ts';
 import type { HideInAnswer } from './secrets.ts';
@@ -127,19 +127,14 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
     // Waiting for a turn is not time that the service takes.
     deadlineMs += (await config.takeTurn?.()) ?? 0;
     config.observe({ kind: 'request', request, attempt });
-    const result = await attemptOnce(request, config, deadlineMs);
+    const result = await attemptOnce(request, config, { deadlineMs, follows: redirects < maxRedirects });
     if ('answer' in result) return { ...result.answer, attempts: attempt };
-    const { error, failure, redirect } = result;
-    if (redirect !== undefined && redirects < maxRedirects && redirect.href !== request.url.href) {
+    if ('redirect' in result) {
       redirects += 1;
-      request = { ...request, url: redirect };
+      request = { ...request, url: result.redirect };
       continue;
     }
-    if (redirect !== undefined)
-      Object.assign(error, {
-        message: `${redirect.origin} redirects in a circle, or more than ${maxRedirects} times, at last to ${config.hide(redirect.pathname)}`,
-        hint: 'Check the base URL; --verbose shows each redirect.',
-      });
+    const { error, failure } = result;
     const nowMs = config.now();
     const limits = { retries: config.retries, maxWaitMs: config.maxWaitMs, leftMs: deadlineMs - nowMs };
     const delay =
@@ -155,30 +150,18 @@ export async function sendRequest(wire: WireRequest, config: ClientConfig): Prom
   }
 }
 
-const maxRedirects = 5;
-
-/** Where an answer redirects to, if it may be followed: a GET on the same origin. */
-function findRedirect({ method, url }: HttpRequest, { status, headers }: HttpResponse): URL | undefined {
-  const location = pickHeader(headers, 'location');
-  const isRedirect = method === 'GET' && [301, 302, 303, 307, 308].includes(status);
-  if (!isRedirect || location === undefined || !URL.canParse(location, url.href)) return undefined;
-  const next = new URL(location, url);
-  return next.origin === url.origin ? next : undefined;
-}
-
 interface AttemptFailure {
   error: SotraError;
   /** Why the request may be sent again; absent if it never may. */
   failure?: Failure;
-  redirect?: URL | undefined;
 }
 
 /** One request. From 400 on the status decides, whatever the body is. */
 async function attemptOnce(
   request: HttpRequest,
   config: ClientConfig,
-  deadlineMs: number,
-): Promise<{ answer: AttemptAnswer } | AttemptFailure> {
+  { deadlineMs, follows }: { deadlineMs: number; follows: boolean },
+): Promise<{ answer: AttemptAnswer } | { redirect: URL } | AttemptFailure> {
   const started = config.now();
   const { timeoutMs, maxBodyBytes: maxBytes, signal } = config;
   const explain = async (error: SotraError, answer?: HttpResponse) =>
@@ -204,9 +187,10 @@ async function attemptOnce(
     const read = readAnswer(request.method, answer, config);
     return read instanceof SotraError ? { error: await explain(read, answer) } : { answer: read };
   }
+  const redirect = findRedirect(request, answer);
+  if (follows && redirect !== undefined && redirect.href !== request.url.href) return { redirect };
   const error = await explain(statusError(request, answer, config), answer);
-  const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
-  return { error, failure, redirect: findRedirect(request, answer) };
+  return { error, failure: { status, retryAfter: pickHeader(headers, 'retry-after') } };
 }
 
 function readAnswer(

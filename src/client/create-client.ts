@@ -3,7 +3,7 @@ import type { AnyEndpoint } from '../api/endpoints.ts';
 import { checkBaseUrl, requireSendableKey } from '../api/http-address.ts';
 import { defined } from '../api/json.ts';
 import { signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { SotraError, usageError, withoutHint } from '../errors.ts';
 import { type ClientConfig, requestEndpoint } from './client.ts';
 import { endpointTable, type TableRow } from './endpoint-table.ts';
 import { cutFailure, NetworkFailure, readFailure } from './failures.ts';
@@ -138,16 +138,23 @@ function createMethod(endpoint: TableRow, base: ClientConfig) {
     if (signal.aborted) throw new SotraError('interrupted', 'interrupted', { cause: signal.reason, outcome: 'unsent' });
     return { ...base, signal };
   };
+  const request = async (input: Values, config: ClientConfig, link?: string) => {
+    try {
+      return await requestEndpoint(endpoint, input, config, { link });
+    } catch (thrown) {
+      throw withoutHint(thrown);
+    }
+  };
   const call = async (input: Values = {}, options: CallOptions = {}): Promise<unknown> => {
     checkNames(endpoint, input);
-    return (await requestEndpoint(endpoint, input, configFor(options))).data;
+    return (await request(input, configFor(options))).data;
   };
   if (paging === undefined) return call;
   /** An item that moved to a later page while they were read is not given again. */
   const all = async function* (input: Values = {}, options: CallOptions = {}) {
     checkNames(endpoint, input);
     const config = configFor(options);
-    const fetchPage = (asked: Values, link?: string) => requestEndpoint(endpoint, asked, config, { link });
+    const fetchPage = (asked: Values, link?: string) => request(asked, config, link);
     const seen = new Set<string>();
     for await (const items of walkPages({ paging, input, fetchPage, max: undefined, onMaxReached: () => undefined }))
       for (const item of items) {

@@ -131,7 +131,7 @@ interface StatusConfig {
   includeBodyInError?: boolean | undefined;
 }
 
-/** The error of an answer from 300 on. */
+/** The error of an answer from 300 on; of a redirect that may be followed, that it was followed too often. */
 export function statusError(request: HttpRequest, answer: HttpResponse, config: StatusConfig): SotraError {
   const { status, text, headers } = answer;
   const shared = {
@@ -139,18 +139,37 @@ export function statusError(request: HttpRequest, answer: HttpResponse, config: 
     requestId: readRequestId(headers),
     ...(config.includeBodyInError && text !== '' ? { body: config.hide(text) } : {}),
   };
-  if (status < 400) {
-    const to = pickHeader(headers, 'location');
-    const led =
-      to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${config.hide(to)}`;
-    return new SotraError('redirect', `${request.url.origin} ${led}`, shared);
-  }
+  if (status < 400)
+    return new SotraError('redirect', `${request.url.origin} ${describeRedirect(request, answer, config)}`, shared);
   const code = findStatusCode(status);
   const message = `${quoteExplanation(answer, config)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), config.now());
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   return new SotraError(code, message, { ...shared, outcome, retryAfterSec });
+}
+
+/** How many redirects in a row are followed. */
+export const maxRedirects = 5;
+
+/** Where an answer redirects to, if it may be followed: a GET on the same origin. */
+export function findRedirect(
+  { method, url }: Pick<HttpRequest, 'method' | 'url'>,
+  { status, headers }: Pick<HttpResponse, 'status' | 'headers'>,
+): URL | undefined {
+  const location = pickHeader(headers, 'location');
+  const isRedirect = method === 'GET' && [301, 302, 303, 307, 308].includes(status);
+  if (!isRedirect || location === undefined || !URL.canParse(location, url.href)) return undefined;
+  const next = new URL(location, url);
+  return next.origin === url.origin ? next : undefined;
+}
+
+function describeRedirect(request: HttpRequest, answer: HttpResponse, { hide }: StatusConfig): string {
+  const followed = findRedirect(request, answer);
+  if (followed !== undefined)
+    return `redirects in a circle, or more than ${maxRedirects} times, at last to ${hide(followed.pathname)}`;
+  const to = pickHeader(answer.headers, 'location');
+  return to === undefined ? `answered ${answer.status}, without an address to go to` : `redirects to ${hide(to)}`;
 }
 
 /** The longest explanation of the service that an error repeats. */

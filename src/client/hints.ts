@@ -2,13 +2,13 @@ import { longerTimeout } from '../api/duration.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { BoundsError } from '../api/json.ts';
 import type { SotraError } from '../errors.ts';
-import { isWebPage, pickHeader, readCode, readKind } from './failures.ts';
+import { findRedirect, isWebPage, pickHeader, readCode, readKind } from './failures.ts';
 import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
 /** A failed request, and its answer if there was one. */
 export interface FailedRequest {
-  request: Pick<HttpRequest, 'url' | 'headers'>;
+  request: Pick<HttpRequest, 'method' | 'url' | 'headers'>;
   answer?: HttpResponse | undefined;
 }
 
@@ -33,6 +33,8 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
   if (code === 'timeout')
     return longerTimeout('Allow more time with', readKind(cause) === 'late' ? maxTimeMs : timeoutMs);
   if (answer === undefined) return undefined;
+  if (code === 'redirect' && findRedirect(request, answer) !== undefined)
+    return 'Check the base URL; --verbose shows each redirect.';
   if (code === 'redirect')
     return pickHeader(answer.headers, 'location') === undefined
       ? 'See the answer with --verbose, and check the base URL.'
