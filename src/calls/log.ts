@@ -109,16 +109,12 @@ export async function logCall<T extends CallAnswer>(
     settle(warning === undefined ? {} : { warning });
     return answer;
   } catch (thrown) {
-    settle(await describeFailedCall(log, toSotraError(thrown), sent));
+    settle(describeFailedCall(log, toSotraError(thrown), sent));
     throw thrown;
   }
 }
 
-async function describeFailedCall(
-  log: CallLog,
-  error: SotraError,
-  call: SeenCall | undefined,
-): Promise<Partial<CallFacts>> {
+function describeFailedCall(log: CallLog, error: SotraError, call: SeenCall | undefined): Partial<CallFacts> {
   const { code, message, hint, cause } = error;
   const text = call?.ended?.kind === 'answer' ? call.ended.text : '';
   const isBadJson = code === 'bad-answer' && text.trim() !== '' && !(cause instanceof BoundsError);
