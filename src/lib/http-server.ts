@@ -146,17 +146,20 @@ function createParseLimit(maxPipelined: number): (socket: Socket) => void {
     const parsers = socket.listeners('data');
     socket.removeAllListeners('data');
     socket.on('data', (data: Buffer) => {
-      if (data.toString('latin1').split(requestLineEnd, maxPipelined + 2).length > maxPipelined + 1) socket.destroy();
-      else if (spentMs > maxParseMs) {
+      if (spentMs > maxParseMs) {
         socket.pause();
         socket.unshift(data);
         setImmediate(() => socket.resume());
-      } else {
-        if (spentMs === 0) setImmediate(() => (spentMs = 0));
-        const startMs = performance.now();
-        for (const parse of parsers) parse(data);
-        spentMs += performance.now() - startMs;
+        return;
       }
+      if (data.toString('latin1').split(requestLineEnd, maxPipelined + 2).length > maxPipelined + 1) {
+        socket.destroy();
+        return;
+      }
+      if (spentMs === 0) setImmediate(() => (spentMs = 0));
+      const startMs = performance.now();
+      for (const parse of parsers) parse(data);
+      spentMs += performance.now() - startMs;
     });
   };
 }
