@@ -246,8 +246,8 @@ export interface PageInput {
 type Page = Pick<ServedPage, 'url' | 'newUrl' | 'closing'>;
 
 /**
- * Prints the link of a page on stderr, or nothing if only a ready file was asked for; `open` starts the browser. Each Enter on a terminal
- * prints a new link, for another browser.
+ * Prints the link to a page on stderr, and opens it in the browser with `open`; with a ready file alone it prints nothing. On a terminal each
+ * Enter prints a new link.
  */
 export async function showAddress(page: Page, { open, readyFile }: PageInput, context: Context): Promise<void> {
   const { io, options } = context;

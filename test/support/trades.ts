@@ -9,7 +9,7 @@ export const now = Date.parse('2026-11-20T12:00:00Z');
 
 export const wallet = (digit: string) => `0x${digit.repeat(40)}`;
 
-/** A buy on base, but for what differs. */
+/** A buy on base, with these fields changed. */
 export function tradeOf(more: Partial<Trade>): Trade {
   const fixed = { chain: 'base', trader: wallet('1'), token: '0xaaaa', side: 'buy', amount: 1, usd: 10 } as const;
   return { ...fixed, direction: null, leverage: 1, atMs: now, tx: null, rowKey: '', ...more };
