@@ -1,4 +1,4 @@
-/** The data of the Activity page. Commands give it as sources, so that pages know no log and no database. */
+/** The Activity page: its routes, and its data, which commands give as sources, so that pages know no log and no database. */
 
 import { isObject } from '../api/json.ts';
 import { usageError } from '../errors.ts';
