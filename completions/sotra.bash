@@ -54,8 +54,8 @@ _sotra_flags() {
   'webhook delete') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook validate') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file --retries' ;;
-  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file --retries --dry-run' ;;
+  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries --dry-run' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --columns --jq' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds --columns --jq' ;;
   'webhook replay') echo '--since --failed --to --name --inbox --inbox-creds --dry-run --curl --timeout --retries --columns --jq' ;;
@@ -81,7 +81,7 @@ _sotra_flags() {
   'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --chains --cors --fault --dry-run' ;;
   'sandbox stop') echo '--ready-file --dry-run --timeout --columns --jq' ;;
   'sandbox status') echo '--db --columns --jq' ;;
-  'sandbox log') echo '--limit --ready-file --expect --timeout --columns --jq' ;;
+  'sandbox log') echo '--limit --ready-file --expect --dry-run --timeout --columns --jq' ;;
   'sandbox import') echo '--chain --preset --map --rejects --own-time --db --dry-run --columns --jq' ;;
   'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db --dry-run --columns --jq' ;;
   'sandbox advance') echo '--db --dry-run --columns --jq' ;;
@@ -94,7 +94,7 @@ _sotra_flags() {
   'why') echo '--jq' ;;
   'bundle') echo '--out --dry-run --timeout --retries --columns --jq' ;;
   'request') echo '--query --data --paginate --dry-run --curl --timeout --retries --rate --strict --jq' ;;
-  'ui') echo '--open --ready-file' ;;
+  'ui') echo '--open --ready-file --dry-run' ;;
   'doctor') echo '--dry-run --curl --timeout --columns --jq' ;;
   'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file --dry-run --timeout --retries' ;;
   'openapi') echo '--jq' ;;

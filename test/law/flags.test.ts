@@ -37,15 +37,16 @@ const lines: Record<string, string> = {
   'webhook add-addresses': `webhook add-addresses ${uid} --file @/users.txt --skip-invalid --rejects @/rejects.ndjson --yes`,
   'webhook delete': `webhook delete ${uid} --yes`,
   'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
-  'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',
+  'webhook listen':
+    'webhook listen --secret-file @/hook.secret --port 0 --keep 7d --forward-to STUB/hook --name other --ready-file @/ready.json',
   'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',
   'webhook events': 'webhook events',
   'webhook show': 'webhook show e1',
-  'webhook forward': 'webhook forward --forward-to STUB/hook',
+  'webhook forward': 'webhook forward --forward-to STUB/hook --name another',
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'webhook exam': 'webhook exam STUB/hook --secret-file @/hook.secret',
-  ui: 'ui',
+  ui: 'ui --context staging',
   'alias set': 'alias set @bob ext:9',
   'alias list': 'alias list',
   'alias remove': 'alias remove @whale --yes',
@@ -193,6 +194,15 @@ const writings = (folder: string) =>
 
 test('every command has a line here, and no line is of a command that is gone', () => {
   expect(Object.keys(lines).sort()).toEqual(outlines.map(nameOf).sort());
+});
+
+test('every command that changes something or makes a request has --dry-run, and no other', () => {
+  const without = outlines.filter((outline) => !takenFlags(outline).includes('dry-run')).map(nameOf);
+  expect(without.sort()).toEqual([
+    ...['alias list', 'comment verify', 'completion', 'context list', 'context show', 'help', 'history list'],
+    ...['history show', 'key list', 'openapi', 'sandbox status', 'webhook events', 'webhook show'],
+    ...['webhook verify', 'why'],
+  ]);
 });
 
 /** A value for each global flag that takes one. */

@@ -52,7 +52,7 @@ export function setUp(sandbox: Command): void {
     .summary('List the last requests to a served sandbox')
     .description(`${whichSandbox} It keeps the last 1,000 requests and only the last characters of their keys.`)
     .params(logParams)
-    .shares('timeout')
+    .shares('dryRun', 'timeout')
     .prints(logView)
     .example('sandbox log', 'the last 50 requests, oldest first')
     .example('sandbox log --limit 1000 --format ndjson', 'all of them, as NDJSON')

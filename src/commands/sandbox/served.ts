@@ -4,7 +4,7 @@ import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
-import { usualLimits } from '../../client/transport.ts';
+import { type HttpRequest, usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
@@ -66,32 +66,36 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
   return found;
 }
 
+type ControlAddress = Pick<Ready, 'url' | 'controlToken'>;
+
 /** Calls the control API of a served sandbox. Errors: those of the transport; `bad-request` with its refusal; `bad-answer` if something else answers. */
 export async function askServed(
   { io, options }: Context,
-  { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
+  served: ControlAddress,
   method: 'GET' | 'POST',
   path: string,
 ): Promise<unknown> {
   const transport = await createNetwork({ ...io, env: {} });
   const { timeoutMs } = options;
   try {
-    const { status, text } = await transport.send(
-      {
-        method,
-        url: new URL(`/_sandbox/${path}`, url),
-        headers: { [controlHeader]: controlToken },
-      },
-      { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal: io.signal },
-    );
+    const { status, text } = await transport.send(controlRequest(served, method, path), {
+      timeoutMs,
+      totalMs: timeoutMs,
+      maxBytes: usualLimits.maxBodyBytes,
+      signal: io.signal,
+    });
     const answer = tryParseJson(text);
     if (answer === undefined)
-      throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);
+      throw new SotraError('bad-answer', `${served.url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);
     if (status === 200) return answer;
     throw new SotraError('bad-request', isObject(answer) ? String(answer['error']) : text);
   } finally {
     if (io.transport === undefined) await transport.close();
   }
+}
+
+function controlRequest({ url, controlToken }: ControlAddress, method: 'GET' | 'POST', path: string): HttpRequest {
+  return { method, url: new URL(`/_sandbox/${path}`, url), headers: { [controlHeader]: controlToken } };
 }
 
 async function answers(context: Context, ready: Ready): Promise<boolean> {
@@ -135,7 +139,9 @@ export async function showLog(
 ): Promise<Result> {
   const expected = expect?.map(readExpected) ?? [];
   const served = await findServed(context, readyFile);
-  const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
+  const path = `log?limit=${limit}`;
+  if (context.options.dryRun) return { kind: 'request', request: controlRequest(served, 'GET', path) };
+  const answer = (await askServed(context, served, 'GET', path)) as LoggedRequest[];
   for (const each of expected) checkExpected(each, answer);
   return { kind: 'answer', answer };
 }

@@ -12,7 +12,7 @@ import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory, sandboxFile } from '../../lib/config/config.ts';
 import { makeFolder, readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts';
 import { untilAborted } from '../../lib/io.ts';
-import { showPlan } from '../../lib/output/confirm.ts';
+import { plannedAddress, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
@@ -60,8 +60,8 @@ async function showStartPlan(input: StartInput, context: Context): Promise<Resul
   return showPlan([
     ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty database' : 'the built-in data', detail: file }] : []),
     ...settings,
-    { action: 'serve', what: file, detail: `http://127.0.0.1:${input.port ?? defaultPort}` },
-    ...(input.ui ? [{ action: 'serve', what: 'its page', detail: 'http://127.0.0.1, a free port' }] : []),
+    { action: 'serve', what: file, detail: plannedAddress(input.port ?? defaultPort) },
+    ...(input.ui ? [{ action: 'serve', what: 'its page', detail: plannedAddress() }] : []),
   ]);
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { plannedAddress, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { PageInput } from '../../pages/serve.ts';
 import type { Command } from '../command.ts';
@@ -14,6 +15,7 @@ export function setUp(ui: Command): void {
       open: option.flag('open the page in the browser (default: print its address)'),
       readyFile: option.text('write {ui, pid} to this file once the page is served'),
     })
+    .changes()
     .example('--sandbox ui --open', 'explore the built-in data')
     .example('ui', 'the configured service')
     .run(showService);
@@ -21,6 +23,8 @@ export function setUp(ui: Command): void {
 
 async function showService(input: PageInput, context: Context): Promise<Result> {
   const service = await context.config.service();
+  if (service.kind === 'http' && context.options.dryRun)
+    return showPlan([{ action: 'serve', what: `a page about ${service.baseUrl}`, detail: plannedAddress() }]);
   if (service.kind === 'http') return (await import('./service-routes.ts')).serveOwnPage(service, input, context);
   const { startServed } = await import('../sandbox/start.ts');
   return startServed({ ...input, ui: true, port: 0 }, context);

@@ -134,6 +134,7 @@ export function setUp(webhook: Command): void {
       'verify, and forward to your own server',
     )
     .shares('retries')
+    .changes()
     .run(async (input, context) => (await import('./run-listen.ts')).listenForEvents(input, context));
 
   webhook
@@ -146,6 +147,7 @@ export function setUp(webhook: Command): void {
     .params(forwardParams, [['forwardTo', 'route']])
     .example('webhook forward --forward-to http://127.0.0.1:3000/hook', 'until Ctrl-C')
     .shares('retries')
+    .changes()
     .run(async (input, context) => (await import('./run-forward.ts')).forwardDeliveries(input, context));
 
   webhook

@@ -34,15 +34,9 @@ interface OpenOptions {
 
 /** Opens an inbox, made if absent. Errors: `locked`, `local-file`; `network`, `config` for a NATS stream. */
 export async function openInbox(location: InboxLocation, context: Context, options: OpenOptions = {}): Promise<Inbox> {
-  const cluster = await findCluster(location, context);
+  const cluster = await findCluster(location, context, options);
   if (cluster !== undefined) {
     if (cluster.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
-    const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
-    if (options.keep !== undefined || options.repeatsMs !== undefined)
-      throw usageError(
-        `${flag} is for a local store: an --inbox keeps events, and recognizes repeats, as long as its stream does`,
-        `Omit it, and set how long on the servers: nats stream edit ${cluster.address.name} --max-age 7d.`,
-      );
     const { openNats } = await import('../../webhooks/nats/nats-inbox.ts');
     const { name, servers } = cluster.address;
     const onMade = (replicas: number) =>
@@ -50,11 +44,16 @@ export async function openInbox(location: InboxLocation, context: Context, optio
     const make = options.listens ? { replicas: options.replicas, onMade } : undefined;
     return openNats({ ...cluster, io: context.io, make });
   }
-  if (options.replicas !== undefined)
-    throw usageError('--replicas needs an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   const name = location.name ?? defaultName;
   const folder = join(storesFolder(context), name);
   return openLocalInbox({ folder, name, ...options, io: context.io });
+}
+
+/** Where an inbox is: its folder, or the stream. Errors: `usage`. */
+export async function placeOfInbox(location: InboxLocation, context: Context, options?: OpenOptions): Promise<string> {
+  const { address } = (await findCluster(location, context, options)) ?? {};
+  if (address === undefined) return join(storesFolder(context), location.name ?? defaultName);
+  return `the stream ${address.name} at ${address.servers.join(', ')}`;
 }
 
 /**
@@ -89,17 +88,25 @@ export async function withInbox(
 async function findCluster(
   { name, inbox, inboxCreds }: InboxLocation,
   context: Context,
+  { replicas, keep, repeatsMs }: OpenOptions = {},
 ): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
-  if (name !== undefined) return undefined;
   const { options, io } = context;
   const stored = (await context.config.settings()).read();
   const settings = stored.contexts[chosenContext(options, io.env, stored) ?? ''] ?? {};
-  const url = inbox ?? settings.inbox;
-  if (url === undefined && inboxCreds !== undefined)
-    throw usageError('--inbox-creds needs an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
+  const url = name === undefined ? (inbox ?? settings.inbox) : undefined;
+  const lost = inboxCreds === undefined ? (replicas === undefined ? undefined : '--replicas') : '--inbox-creds';
+  if (url === undefined && lost !== undefined)
+    throw usageError(`${lost} needs an inbox`, 'Add --inbox nats://host:4222/NAME, or omit it.');
   if (url === undefined) return undefined;
+  const address = readNatsAddress(url);
+  const flag = keep !== undefined ? '--keep' : '--repeats-within';
+  if (keep !== undefined || repeatsMs !== undefined)
+    throw usageError(
+      `${flag} is for a local store: an --inbox keeps events, and recognizes repeats, as long as its stream does`,
+      `Omit it, and set how long on the servers: nats stream edit ${address.name} --max-age 7d.`,
+    );
   const credsFile = inboxCreds ?? readEnv(io.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
-  return { address: readNatsAddress(url), credsFile };
+  return { address, credsFile };
 }
 
 function storesFolder(context: Context): string {

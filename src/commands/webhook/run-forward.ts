@@ -5,18 +5,24 @@ import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
 import { redactText } from '../../lib/files/text-file.ts';
 import { untilAborted } from '../../lib/io.ts';
+import { type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import type { Inbox, Target } from '../../webhooks/inbox.ts';
 import { readRoute, warnOfRoutes } from '../../webhooks/route.ts';
-import { type InboxLocation, inboxFlags, openInbox } from './open-inbox.ts';
+import { type InboxLocation, inboxFlags, openInbox, placeOfInbox } from './open-inbox.ts';
 import type { ForwardInput } from './params.ts';
 
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` if another process forwards; those of `parseTargets`. */
 export async function forwardDeliveries(input: ForwardInput, context: Context): Promise<Result> {
   const targets = parseTargets(input, context.warn);
-  const { note, io } = context;
+  const { note, io, options } = context;
+  if (options.dryRun)
+    return showPlan([
+      { action: 'read', what: 'deliveries', detail: await placeOfInbox(input, context) },
+      ...planForwarding(targets),
+    ]);
   const inbox = await openInbox(input, context);
   try {
     context.stream();
@@ -34,6 +40,13 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
   } finally {
     await inbox.close();
   }
+}
+
+export function planForwarding(targets: readonly Target[]): PlannedChange[] {
+  return targets.map(({ url, eventType = 'every', where }) => {
+    const condition = where === undefined ? '' : ` where ${where}`;
+    return { action: 'forward', what: `${eventType} event${condition}`, detail: hideUrlSecrets(url) };
+  });
 }
 
 /** Adds the targets; for a new one, notes how many deliveries are stored already and how to send them. */

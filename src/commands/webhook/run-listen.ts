@@ -1,9 +1,11 @@
+import { writeDuration } from '../../api/duration.ts';
 import { safeText } from '../../api/safe-text.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
 import { untilAborted } from '../../lib/io.ts';
-import { counted } from '../../lib/output/format.ts';
+import { plannedAddress, showPlan } from '../../lib/output/confirm.ts';
+import { counted, formatCount } from '../../lib/output/format.ts';
 import { safeJson } from '../../lib/output/json.ts';
 import { cutText, displayWidth } from '../../lib/output/text-width.ts';
 import { type Result, withoutFlagged } from '../../lib/output/view.ts';
@@ -18,11 +20,11 @@ import {
   type Target,
 } from '../../webhooks/inbox.ts';
 import { startListener } from '../../webhooks/listener.ts';
-import { openInbox } from './open-inbox.ts';
+import { openInbox, placeOfInbox } from './open-inbox.ts';
 import type { Page } from './page/activity-page.ts';
 import { addRefused, addStored, addTry } from './page/delivery-activity.ts';
 import type { ListenInput } from './params.ts';
-import { noteOpen, noteUnforwarded, parseTargets, warnOnceAMinute } from './run-forward.ts';
+import { noteOpen, noteUnforwarded, parseTargets, planForwarding, warnOnceAMinute } from './run-forward.ts';
 import { explainRefusal, type NamedSecret, readNamedSecrets } from './verification.ts';
 
 const defaultPort = 4242;
@@ -33,7 +35,20 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   const targets = parseTargets(input, context.warn);
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
   const keep = readLimits(input.keep);
-  const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsWithin, keep, replicas });
+  const options = { listens: true, repeatsMs: input.repeatsWithin, keep, replicas };
+  if (context.options.dryRun)
+    return showPlan([
+      {
+        action: 'listen',
+        what: 'for signed deliveries',
+        detail: plannedAddress(input.port ?? defaultPort, input.host),
+      },
+      { action: 'store', what: 'their events', detail: await placeOfInbox(input, context, options) },
+      ...(keep ? [{ action: 'delete', what: 'the oldest events', detail: describeLimits(keep) }] : []),
+      ...planForwarding(targets),
+      ...(input.ui ? [{ action: 'serve', what: 'a page', detail: plannedAddress() }] : []),
+    ]);
+  const inbox = await openInbox(input, context, options);
   // A repeat of an event that is no longer known counts as new.
   const knownMs = Math.min(input.repeatsWithin ?? defaultRepeatsMs, keep?.ms ?? Number.POSITIVE_INFINITY);
   const toleranceMs = input.tolerance ?? knownMs;
@@ -54,6 +69,11 @@ function readLimits(given: ListenInput['keep']): KeepLimits | undefined {
   if (ms.length > 1 || bytes.length > 1)
     throw usageError('--keep takes at most one time and one size', 'Omit one of them.');
   return { ms: ms[0], bytes: bytes[0] };
+}
+
+function describeLimits({ ms, bytes }: KeepLimits): string {
+  const limits = [ms && `older than ${writeDuration(ms)}`, bytes && `beyond ${formatCount(bytes)} bytes`];
+  return limits.filter(Boolean).join(', ');
 }
 
 interface Reception {

@@ -77,6 +77,11 @@ const view: View<{ changes: readonly PlannedChange[] }, PlannedChange> = {
   empty: 'Nothing would be changed.',
 };
 
+/** Where a server would listen; port 0: a free one. */
+export function plannedAddress(port = 0, host = '127.0.0.1'): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}${port === 0 ? ', a free port' : `:${port}`}`;
+}
+
 export function showPlan(changes: readonly PlannedChange[]): Result {
   return { kind: 'answer', answer: { dryRun: true, changes }, view };
 }
