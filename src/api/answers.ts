@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { chains, leaderboardChains } from './chain.ts';
 
+// A command checks one answer or a few: compiling a check takes longer than running it.
+z.config({ jitless: true });
+
 /** Fields that may be null or absent. */
 const text = z.string().nullable().optional();
 const number = z.number().nullable().optional();
