@@ -109,17 +109,8 @@ async function flood({ trades, webhooks, killAt }: { trades: number; webhooks: n
   const ready = join(folder, 'listening');
   const listen = async () => {
     rmSync(ready, { force: true });
-    const argv = [
-      'webhook',
-      'listen',
-      '--port',
-      String(port),
-      '--secret-file',
-      secretFile,
-      '--forward-to',
-      `${target.url}/in`,
-    ];
-    const child = start([...argv, '--ready-file', ready, '--quiet'], env);
+    const argv = `webhook listen --port ${port} --secret-file ${secretFile} --forward-to ${target.url}/in`;
+    const child = start(`${argv} --ready-file ${ready} --quiet`, env);
     await until(() => existsSync(ready) || child.child.exitCode !== null, 'the listener listens');
     if (child.child.exitCode !== null) throw new Error(child.printed.err);
     return child;

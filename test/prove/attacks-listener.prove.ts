@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder, until } from '../support/harness.ts';
+import { openSocket, run, temporaryFolder, until } from '../support/harness.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
 import { program } from '../support/processes.ts';
 
 interface AttackedListener {
   url: string;
-  port: number;
   folder: string;
   child: ChildProcess;
   /** How long its event loop was kept busy at most, and the most memory that it had. */
@@ -43,7 +42,6 @@ async function startListener(secrets: readonly string[] = [secret]): Promise<Att
   writeFileSync(path('block'), '0');
   return {
     url,
-    port: Number(new URL(url).port),
     folder,
     child,
     figures: () => ({
@@ -57,38 +55,19 @@ async function startListener(secrets: readonly string[] = [secret]): Promise<Att
   };
 }
 
-interface Line {
-  socket: Socket;
-  text: string;
-  isClosed: boolean;
-}
-
-/** A connection that sends this, and what comes back over it. */
-async function openLine(port: number, bytes: Buffer): Promise<Line> {
-  const socket = connect(port, '127.0.0.1');
-  const line: Line = { socket, text: '', isClosed: false };
-  socket.on('error', () => undefined);
-  socket.on('data', (chunk) => {
-    line.text += chunk.toString('latin1');
-  });
-  socket.on('close', () => {
-    line.isClosed = true;
-  });
-  onTestFinished(() => void socket.destroy());
-  await new Promise<void>((resolve) => {
-    socket.once('connect', resolve);
-    socket.once('close', () => resolve());
-  });
-  socket.write(bytes);
+/** A connection that sends this once it is there. */
+async function openLine(url: string, bytes: Buffer) {
+  const line = openSocket(url, bytes);
+  await Promise.race([once(line.socket, 'connect'), line.ended]);
   return line;
 }
 
 /** The status of the answer to some bytes; `none` if the connection was closed without one, or nothing came for a while. */
-async function statusOf(port: number, bytes: Buffer): Promise<string> {
-  const line = await openLine(port, bytes);
-  const status = () => /HTTP\/1\.1 (?!100)(\d+)/.exec(line.text)?.[1];
-  for (const end = Date.now() + 15_000; !line.isClosed && status() === undefined && Date.now() < end; ) await delay(2);
-  line.socket.destroy();
+async function statusOf(url: string, bytes: Buffer): Promise<string> {
+  const { socket, got } = openSocket(url, bytes);
+  const status = () => /HTTP\/1\.1 (?!100)(\d+)/.exec(got.text)?.[1];
+  for (const end = Date.now() + 15_000; !got.closed && status() === undefined && Date.now() < end; ) await delay(2);
+  socket.destroy();
   return status() ?? 'none';
 }
 
@@ -101,30 +80,25 @@ function request(lines: readonly string[], body = '', first = 'POST /hook HTTP/1
   return [first, 'Host: 127.0.0.1', ...lines, '', body].join('\r\n');
 }
 
+const signedBy = (t: number, v1: string) => `daylight-signature: t=${t},v1=${v1}`;
+
 const chunked = (body: string, trailer = '') =>
   `${(body.match(/[\s\S]{1,2000}/g) ?? []).map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join('')}0\r\n${trailer}\r\n`;
 
 /** Ways to send a delivery that is stored: bytes, of its body, its length as a header, and its signature. */
 const good: Record<string, (body: string, length: string, t: number, v1: string) => string> = {
-  plain: (body, length, t, v1) => request([`daylight-signature: t=${t},v1=${v1}`, length], body),
+  plain: (body, length, t, v1) => request([signedBy(t, v1), length], body),
   'a header spelled otherwise': (body, length, t, v1) =>
     request([`DayLight-SIGNATURE:   v1=${v1} , t=${t}  `, length], body),
   'several signatures': (body, length, t, v1) =>
     request([`daylight-signature: t=${t},v1=${nobody},v1=${v1},v0=z`, length], body),
-  'two headers': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, `daylight-signature: v1=${nobody}`, length], body),
+  'two headers': (body, length, t, v1) => request([signedBy(t, v1), `daylight-signature: v1=${nobody}`, length], body),
   'chunks and a trailer': (body, _, t, v1) =>
-    request(
-      [`daylight-signature: t=${t},v1=${v1}`, 'Transfer-Encoding: chunked', 'Trailer: X'],
-      chunked(body, 'X: y\r\n'),
-    ),
+    request([signedBy(t, v1), 'Transfer-Encoding: chunked', 'Trailer: X'], chunked(body, 'X: y\r\n')),
   'odd headers': (body, length, t, v1) =>
-    request(
-      [`daylight-signature: t=${t},v1=${v1}`, length, '__proto__: a', 'X-Odd: \xff\xfe', `X: ${'l'.repeat(8000)}`],
-      body,
-    ),
+    request([signedBy(t, v1), length, '__proto__: a', 'X-Odd: \xff\xfe', `X: ${'l'.repeat(8000)}`], body),
   'an odd path': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, length], body, `POST /%00/../${'p'.repeat(2000)}?a=%zz HTTP/1.1`),
+    request([signedBy(t, v1), length], body, `POST /%00/../${'p'.repeat(2000)}?a=%zz HTTP/1.1`),
 };
 
 /** Ways to send one that is refused. */
@@ -132,38 +106,27 @@ const bad: Record<string, (body: string, length: string, t: number, v1: string) 
   unsigned: (body, length) => request([length], body),
   'another letter': (body, length, t, v1) =>
     request([`daylight-signature: t=${t},v1=${v1.startsWith('A') ? 'B' : 'A'}${v1.slice(1)}`, length], body),
-  'a cut signature': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1.slice(0, 42)}`, length], body),
-  'another time': (body, length, t, v1) => request([`daylight-signature: t=${t + 1},v1=${v1}`, length], body),
+  'a cut signature': (body, length, t, v1) => request([signedBy(t, v1.slice(0, 42)), length], body),
+  'another time': (body, length, t, v1) => request([signedBy(t + 1, v1), length], body),
   'no time': (body, length, _, v1) => request([`daylight-signature: t=1e9,v1=${v1}`, length], body),
-  'a changed byte': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, length], body.replace('feed-item', 'feed_item')),
-  'more body': (body, _, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, `Content-Length: ${body.length + 1}`], `${body} `),
+  'a changed byte': (body, length, t, v1) => request([signedBy(t, v1), length], body.replace('feed-item', 'feed_item')),
+  'more body': (body, _, t, v1) => request([signedBy(t, v1), `Content-Length: ${body.length + 1}`], `${body} `),
   'random bytes': () => '\0\x16\x03\xff{"\r\n\r\n',
   'a header of odd bytes': (body, length) => request(['daylight-signature: \xff\xfe=\x01,', length], body),
   'many signatures': (body, length, t) => request([`daylight-signature: t=${t}${',v1=A'.repeat(3500)}`, length], body),
-  'a huge header': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, `X: ${'x'.repeat(60_000)}`, length], body),
-  'many headers': (body, length, t) =>
-    request([...Array(5000).fill('a: b'), `daylight-signature: t=${t},v1=${nobody}`, length], body),
-  'two lengths': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, length, 'Content-Length: 3'], body),
+  'a huge header': (body, length, t, v1) => request([signedBy(t, v1), `X: ${'x'.repeat(60_000)}`, length], body),
+  'many headers': (body, length, t) => request([...Array(5000).fill('a: b'), signedBy(t, nobody), length], body),
+  'two lengths': (body, length, t, v1) => request([signedBy(t, v1), length, 'Content-Length: 3'], body),
   'a length and chunks': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, length, 'Transfer-Encoding: chunked'], chunked(body)),
-  'a length that is none': (body, _, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, 'Content-Length: -1'], body),
-  'a length over the limit': (body, _, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, 'Content-Length: 99999999'], body),
-  'broken chunks': (body, _, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, 'Transfer-Encoding: chunked'], `zz\r\n${body}`),
-  'another method': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, length], body, 'PUT /hook HTTP/1.1'),
-  'an odd first line': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1}`, length], body, 'POST / HTTP/9.9'),
+    request([signedBy(t, v1), length, 'Transfer-Encoding: chunked'], chunked(body)),
+  'a length that is none': (body, _, t, v1) => request([signedBy(t, v1), 'Content-Length: -1'], body),
+  'a length over the limit': (body, _, t, v1) => request([signedBy(t, v1), 'Content-Length: 99999999'], body),
+  'broken chunks': (body, _, t, v1) => request([signedBy(t, v1), 'Transfer-Encoding: chunked'], `zz\r\n${body}`),
+  'another method': (body, length, t, v1) => request([signedBy(t, v1), length], body, 'PUT /hook HTTP/1.1'),
+  'an odd first line': (body, length, t, v1) => request([signedBy(t, v1), length], body, 'POST / HTTP/9.9'),
   'no host': (_, __, t, v1) => `POST / HTTP/1.1\r\ndaylight-signature: t=${t},v1=${v1}\r\nContent-Length: 0\r\n\r\n`,
   'an upgrade': (body, length, t) =>
-    request([`daylight-signature: t=${t},v1=${nobody}`, length, 'Connection: Upgrade', 'Upgrade: websocket'], body),
+    request([signedBy(t, nobody), length, 'Connection: Upgrade', 'Upgrade: websocket'], body),
 };
 
 const fillings = ['x', '[', '{"a":', '\\', '\r\n', '\0'];
@@ -183,11 +146,11 @@ test('in each form and of each size a signed delivery is stored, and a forged or
         const body = `{"events":[{"eventId":"${id}","eventType":"new-feed-item","note":${note}}]}`;
         const t = nowSec();
         const bytes = Buffer.from(form(body, `Content-Length: ${body.length}`, t, signatureOf(body, t)), 'latin1');
-        const status = await statusOf(listener.port, bytes);
+        const status = await statusOf(listener.url, bytes);
         expect([id, status]).toEqual([id, isGood ? '200' : expect.stringMatching(/^4|^503|none/)]);
         if (isGood) stored.push(id);
         // A sender that goes away in the middle.
-        const cut = await openLine(listener.port, bytes.subarray(0, bytes.length / 2));
+        const cut = await openLine(listener.url, bytes.subarray(0, bytes.length / 2));
         cut.socket.destroy();
       }
   expect(listener.figures().blockMs).toBeLessThan(100);
@@ -220,7 +183,7 @@ test.each(attacks)('%s hold up no good delivery, in little time and memory', asy
   const listener = await startListener([...Array.from({ length: 20 }, (_, index) => `another-${index}`), secret]);
   const bytes = Buffer.from(sent(), 'latin1');
   for (let opened = 0; opened < connections; opened += 1) {
-    await openLine(listener.port, bytes);
+    await openLine(listener.url, bytes);
     if (opened % 50 === 0) await deliver(listener.url, `beside-${opened}`);
   }
   await deliver(listener.url, `large${'x'.repeat(500_000)}`);

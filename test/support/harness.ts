@@ -25,7 +25,8 @@ export interface RunOptions {
   stdin?: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Columns of a terminal; absent: stdout is a pipe. */
   tty?: number;
-  now?: number;
+  /** The time, or a clock; absent: that of the machine. */
+  now?: number | (() => number);
   signal?: AbortSignal;
   /** Told of each text that stderr gets. */
   onErr?: (text: string) => void;
@@ -73,8 +74,10 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   const env = { ...options.env };
   if (env['SOTRA_CONFIG_DIR'] === undefined) env['SOTRA_CONFIG_DIR'] = temporaryFolder();
   if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
+  const { now: clock = Date.now } = options;
+  const now = typeof clock === 'number' ? () => clock : clock;
   if (makesWorld.test(words.join(' ')) && env['SOTRA_BASE_URL'] === undefined)
-    copyDemo(join(env['SOTRA_DATA_DIR'], 'sandbox.db'), options.now ?? Date.now());
+    copyDemo(join(env['SOTRA_DATA_DIR'], 'sandbox.db'), now());
   const answers = [...(options.answers ?? [])];
   const ask = async (question: string, { hidden }: { hidden: boolean }) => {
     printed.err += terminalText(question);
@@ -101,7 +104,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     ask,
     env,
     version: '0.0.0-test',
-    now: () => (options.now ?? Date.now()) + skippedMs,
+    now: () => now() + skippedMs,
     random: () => 0,
     scryptCost: { n: 4, r: 8, p: 1 },
     sleep: options.skipWaits ? jump : (ms, signal) => delay(ms, undefined, { signal }),

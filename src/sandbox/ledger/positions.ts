@@ -197,7 +197,7 @@ function exit(position: PositionState, trade: Trade): TradeEffect {
   const surplus = trade.amount - used.amount;
   const excess = surplus > trade.amount * rounding ? surplus : 0;
   const excessUsd = shareUsd(trade, excess);
-  if (excess > 0) receive(position, trade, excess);
+  receive(position, trade, excess);
   const risen = trade.usd - excessUsd - used.usd;
   const realizedUsd = trade.direction === 'short' ? 0 - risen : risen;
   position.realizedUsd += realizedUsd;

@@ -4,7 +4,7 @@ import { failure, run, type Seen, type Stub, stub } from '../../support/harness.
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const start = 1_700_000_000;
-const watch = `feed actor ${wallet} --watch 100ms`;
+const watch = `feed actor ${wallet} --watch 101ms`;
 
 type Fault = number | 'hang' | { body: string };
 

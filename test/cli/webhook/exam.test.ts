@@ -207,7 +207,9 @@ test('a webhook whose destination does not listen is named with the line that re
     (await runJson(`--sandbox webhook register --url ${url} --wallet-addresses ext:a`, { env })).uid;
   await register(`${open.url}/hook`);
   const uid = await register(`http://127.0.0.1:${port}/hook`);
-  const { code, err, out } = await run('webhook trigger new-feed-item --sandbox', { env, skipWaits: true, tty: 80 });
+  const startedMs = Date.now();
+  const fast = { skipWaits: true, now: () => startedMs + 20 * (Date.now() - startedMs) };
+  const { code, err, out } = await run('webhook trigger new-feed-item --sandbox', { env, ...fast, tty: 80 });
   expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Accepted {2}Status {2}Error$/);
   const line = `sotra --sandbox webhook delete ${uid}\n`;
   const message = `Not accepted by http://127.0.0.1:${port}/hook. To delete that webhook:\n  ${line}`;

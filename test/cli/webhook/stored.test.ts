@@ -60,14 +60,19 @@ test('webhook events finds by time, type, address, token, webhook and status, ne
   expect(cut.err).toBe('Older events are stored too: use --limit or --since to see them.\n');
 });
 
-test('webhook events --token finds a perp by its symbol if it has no address, and suggests a coin in capitals', async () => {
+test('webhook events --token finds a coin of hyperliquid, by its symbol if it has no address, and suggests one in capitals', async () => {
   const folder = temporaryFolder();
-  const feedItem = { metadata: { tokenAddress: '', tokenSymbol: 'SOL' } };
-  const body = JSON.stringify({ events: [{ eventId: 'perp', eventType: 'new-feed-item', feedItem }] });
-  await fillInbox(folder, [{ body: Buffer.from(body) }]);
   const env = { SOTRA_DATA_DIR: folder };
-  expect(await runJson('webhook events --token SOL', { env })).toMatchObject([{ eventId: 'perp' }]);
-  expect(await runJson('webhook events --token ETH', { env })).toEqual([]);
+  const event = (eventId: string, metadata: object) => {
+    const events = [{ eventId, eventType: 'new-feed-item', feedItem: { metadata } }];
+    return { body: Buffer.from(JSON.stringify({ events })) };
+  };
+  const perp = event('perp', { tokenAddress: '', tokenSymbol: 'SOL' });
+  await fillInbox(folder, [event('eth', { tokenAddress: 'ETH' }), event('spot', { tokenAddress: '@107' }), perp]);
+  const found = (token: string) => runJson(`webhook events --token ${token} --columns eventId`, { env });
+  for (const [token, id] of Object.entries({ ETH: 'eth', '@107': 'spot', SOL: 'perp' }))
+    expect(await found(token)).toMatchObject([{ eventId: id }]);
+  expect(await found('BTC')).toEqual([]);
   expect(await run('webhook events --token eth', { env })).toEqual(failure(2, '; did you mean ETH?'));
 });
 
@@ -220,7 +225,7 @@ test.each([
   ['events --since 20261127', '--since 20261127: must be a time such as'],
   ['events --until 2026-02-30', '--until 2026-02-30: must be a time such as'],
   ['events --address nobody', '--address nobody: must be an EVM or Solana address or ext:<id>'],
-  ['events --token x', '--token x: must be an EVM or Solana address'],
+  ['events --token 0x12', '--token 0x12: must be an EVM or Solana address, or a coin'],
   ['events --until soon', '--until soon: must be a time such as'],
   ['events --status lost', '--status lost: must be one of'],
   ['events --since 24h --until 2d', '--until 2d is before --since 24h'],

@@ -59,14 +59,6 @@ const event = '{"events":[{"eventId":"a","note":"a/b \u00e9","n":1}]}';
 test.each<[name: string, input: Parameters<typeof verify>[0], reason: RegExp]>([
   ['no header', { header: 'none' }, /^unsigned/],
   ['an empty header', { header: '' }, /^malformed header: it is empty/],
-  ['abadheadervalue', { header: 'abadheadervalue' }, /^malformed header: "abadheadervalue"/],
-  [
-    'only another scheme',
-    { header: 't=1565125718,v2=854ece4c22a' },
-    /^malformed header: v1= is missing; it has only v2/,
-  ],
-  ['no timestamp', { header: 'v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac' }, /^malformed header: t=/],
-  ['two timestamps', { header: `t=1,${header}` }, /^malformed header: t= appears twice/],
   [
     'a signature in hex',
     { header: 't=1565125718,v1=854ece4c22acef7c66b57d4e504153bc512595e8e9c772ece2a68150548c19a7' },
@@ -104,19 +96,6 @@ test('the published vector and every malformed header beside it behave as stated
   expect(await verify({ body, header: daylightHeader, secret })).toMatchObject({ valid: true });
   for (const header of [mux.header, ...malformed])
     expect(await verify({ body, header, secret })).toMatchObject({ code: 12, valid: false });
-});
-
-test('42 published HMAC-SHA256 vectors are signed as stated, byte keys and messages among them', () => {
-  const list: { keyHex: string; messageHex: string; tagHex: string; result: string }[] =
-    read('wycheproof_hmac_sha256.json');
-  const judged = list.map(({ keyHex, messageHex, tagHex }) => {
-    const signature = createHmac('sha256', Buffer.from(keyHex, 'hex'))
-      .update(Buffer.from(messageHex, 'hex'))
-      .digest('base64url');
-    return signature === Buffer.from(tagHex, 'hex').toString('base64url') ? 'valid' : 'invalid';
-  });
-  expect(list).toHaveLength(42);
-  expect(judged).toEqual(list.map(({ result }) => result));
 });
 
 const nested = (size: number) =>

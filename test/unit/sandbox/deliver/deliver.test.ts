@@ -123,7 +123,7 @@ test('deleting a webhook drops what waits for it', async () => {
 
 test('simulate makes trades at the rate asked for', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const made = await runJson('sandbox simulate --rate 50/s --for 1s', { env, skipWaits: true });
+  const made = await runJson('sandbox simulate --rate 500/s --for 100ms', { env, skipWaits: true });
   expect(made).toMatchObject({ trades: 50, deliveries: 0 });
   expect((await run('sandbox simulate --rate often', { env })).code).toBe(2);
 });

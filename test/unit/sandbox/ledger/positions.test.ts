@@ -119,6 +119,13 @@ describe('worked by hand', () => {
     expect(positionStats(last, 4, { isSuperseded: true }).positionStats.isOpen).toBe(false);
   });
 
+  test('the tokens of a position that its price alone closed go to the next one', () => {
+    const { last } = run([buy(10, 100)]);
+    const dust = tradeOf({ side: 'buy', amount: 1, usd: 1, rowKey: 'next' });
+    const { position } = applyTrade({ ...last, exited: true, closedByPrice: true }, dust);
+    expect([position.ordinal, position.lots.map(({ amount }) => amount), last.lots]).toEqual([2, [10, 1], []]);
+  });
+
   test('further sales of dust belong to the position that left it', () => {
     const { positions } = run([buy(100, 100), sell(99.5, 99.5), sell(0.5, 0.5)]);
     expect(positions).toHaveLength(1);
@@ -243,6 +250,12 @@ describe('worked by hand', () => {
       buy(3, 60, { startAmount: 0, direction: 'long' }),
     ]);
     expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtUsd: 60, receivedMarginUsd: 0 });
+    // So is less than a dollar, at the price of that moment.
+    const dust = run([
+      buy(5, 50, { startAmount: 0, direction: 'long' }),
+      buy(3, 60, { startAmount: 0.04, direction: 'long' }),
+    ]);
+    expect(dust.last).toMatchObject({ ordinal: 2, unavailable: false, boughtUsd: 60 });
   });
 
   test('a start after a full exit means that a position began unseen', () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { failure, run, temporaryFolder } from '../../../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../../../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
-import { size } from '../../../support/size.ts';
+import { long } from '../../../support/size.ts';
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
 
@@ -67,9 +67,6 @@ async function manage<T>(port: number, credsFile: string, act: (manager: JetStre
   await connection.close();
   return done;
 }
-
-/** They wait for what a server or a clock does. */
-const long = test.runIf(size(0, 1) === 1);
 
 /** What is wrong before a connection: argument, exit code, what the error says. */
 const addresses: readonly (readonly [inbox: string, code: number, says: string])[] = [
