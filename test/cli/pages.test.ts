@@ -210,20 +210,6 @@ test('pages by number end at the first page that is not full, and a page that co
   expect(deaf.requests).toHaveLength(2);
 });
 
-test('one page of a longer list says on stderr that there is more, and how to get it', async () => {
-  const service = await paged([
-    (self) => ({
-      items: cardsDown(2, 1),
-      pagination: { olderCursor: 'c-1', olderItemsURL: `${self.url}/a`, newerCursor: 'n-1' },
-    }),
-  ]);
-  expect(await run(feed, { env: service.env })).toMatchObject({ err: 'Showing 2; more with --cursor c-1 or --all\n' });
-  const newer = await run(`${feed} --newer-than x`, { env: service.env });
-  expect(newer.err).toBe('Showing 2; more with --newer-than n-1 or --all\n');
-  const whole = await paged([linked(cardsDown(2, 1), null)]);
-  expect((await run(feed, { env: whole.env })).err).toBe('');
-});
-
 test('the first line is out before the second page is answered', async () => {
   let print = () => {};
   const printed = new Promise<void>((resolve) => {

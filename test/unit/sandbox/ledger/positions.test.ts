@@ -117,13 +117,9 @@ describe('worked by hand', () => {
     expect(positionStats(last, null).positionStats.isOpen).toBe(false);
     expect(positionStats(last, 4).positionStats.isOpen).toBe(true);
     expect(positionStats(last, 4, { isSuperseded: true }).positionStats.isOpen).toBe(false);
-  });
-
-  test('the tokens of a position that its price alone closed go to the next one', () => {
-    const { last } = run([buy(10, 100)]);
-    const dust = tradeOf({ side: 'buy', amount: 1, usd: 1, rowKey: 'next' });
-    const { position } = applyTrade({ ...last, exited: true, closedByPrice: true }, dust);
-    expect([position.ordinal, position.lots.map(({ amount }) => amount), last.lots]).toEqual([2, [10, 1], []]);
+    const closed = { ...last, closedByPrice: true };
+    const { position } = applyTrade(closed, tradeOf({ side: 'buy', amount: 1, usd: 1 }));
+    expect([position.lots.map(({ amount }) => amount), closed.lots]).toEqual([[0.25, 1], []]);
   });
 
   test('further sales of dust belong to the position that left it', () => {
