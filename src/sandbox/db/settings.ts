@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import type { WireNames } from '../../api/endpoint.ts';
-import { tryParseJson } from '../../api/json.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Db } from './store.ts';
 
 export function getMeta(db: Db, key: string): string | undefined {
@@ -85,13 +84,14 @@ const clickerWire = 'clicker';
 /** Other names for parameters, by `operation.parameter` or `*.parameter`, or a known form of answers. */
 export type Wire = WireNames | typeof clickerWire;
 
-const namesSchema = z.record(z.string(), z.string());
-
 export const wireForm = 'must be clicker, or names for parameters as JSON such as {"*.limit":"count"}';
 
 /** Reads a `--wire`; `undefined` for other text. */
 export function readWire(text: string): Wire | undefined {
-  return text === clickerWire ? text : namesSchema.safeParse(tryParseJson(text)).data;
+  if (text === clickerWire) return text;
+  const names = tryParseJson(text);
+  const isWire = isObject(names) && Object.values(names).every((name) => typeof name === 'string');
+  return isWire ? (names as WireNames) : undefined;
 }
 
 /** The parameter names of a `--wire`. */
