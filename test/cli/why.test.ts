@@ -221,11 +221,7 @@ const failures: Readonly<Record<string, Failure>> = {
     code: 9,
     rule: '<service> redirects to https://other.example, and the key is sent to no other origin.',
   },
-  'an empty answer': {
-    script: answer(200, ''),
-    code: 13,
-    rule: 'The answer is empty, not JSON.',
-  },
+  'an empty answer': { script: answer(200, ''), code: 13, rule: 'The answer is empty, not JSON.' },
   'an answer that is too large': {
     script: answer(200, { traders: [], more: 'x'.repeat(2000) }),
     run: { maxAnswerBytes: 1024 },

@@ -14,16 +14,8 @@ const key = 'partner-key-0123456789-abcd';
 /** The built program with a keychain beside it that keeps its keys in a file, or fails; the real one needs a session of a desktop. */
 function programWithKeychain(
   failure?: string,
-  {
-    hasPackage = true,
-    hangs = false,
-    env: given = {},
-  }: { hasPackage?: boolean; hangs?: boolean; env?: NodeJS.ProcessEnv } = {},
-): {
-  folder: string;
-  sotra: (argv: string, stdin?: string) => { code: number | null; out: string; err: string };
-  kept: () => unknown;
-} {
+  { hasPackage = true, hangs = false, env: given = {} as NodeJS.ProcessEnv } = {},
+) {
   const folder = temporaryFolder();
   cpSync('dist', join(folder, 'dist'), { recursive: true });
   const keyring = join(folder, 'node_modules', '@napi-rs', 'keyring');

@@ -251,9 +251,7 @@ test('drafts that a killed process left go with the next change of the settings;
   leave(folder, 'config.json.sotra-99999999.tmp', 1);
   expect(
     await run('context set a --base-url https://a.example.com', { env: { SOTRA_CONFIG_DIR: folder } }),
-  ).toMatchObject({
-    code: 0,
-  });
+  ).toMatchObject({ code: 0 });
   expect(readdirSync(folder).sort()).toEqual(
     ['config.json', 'config.json.sotra-99999999.tmp', 'config.lock', ...theirs].sort(),
   );

@@ -219,6 +219,24 @@ export async function openPort(server: NetServer, host = '127.0.0.1'): Promise<n
   return (server.address() as AddressInfo).port;
 }
 
+/** A proxy that leads everything to one port of loopback, and keeps what it was asked for, and with which headers. */
+export async function proxyTo(port: number) {
+  const [asked, heads]: [string[], IncomingMessage['headers'][]] = [[], []];
+  const proxy = createServer((_, response) => response.end('by the proxy'));
+  proxy.on('request', ({ method, url }) => asked.push(`${method} ${url}`));
+  proxy.on('connect', ({ url, headers }, socket) => {
+    asked.push(`CONNECT ${url}`);
+    heads.push(headers);
+    const upstream = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    upstream.on('error', () => socket.destroy());
+    socket.on('error', () => upstream.destroy());
+  });
+  return { url: `http://127.0.0.1:${await openPort(proxy)}`, asked, heads };
+}
+
 /** Sends bytes as they are over a connection of its own, which stays open until the test ends, and collects what comes back. */
 export function openSocket(url: string, bytes: string | Buffer) {
   const { port, hostname } = new URL(url);

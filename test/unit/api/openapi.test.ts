@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import type { Endpoint } from '../../../src/api/endpoint.ts';
@@ -60,10 +59,6 @@ test('every endpoint is an operation with its parameters, bearer key, answer and
 test('a context decides over the server that the document names', async () => {
   const { servers } = await print('--base-url https://api.example.com');
   expect(servers).toEqual([{ url: 'https://api.example.com' }]);
-});
-
-test('the document kept in the source is what the program prints', async () => {
-  expect(JSON.parse(readFileSync('src/api/openapi.json', 'utf8'))).toEqual(await print());
 });
 
 test('the document has the limits and defaults of the interface, and examples of bodies', async () => {

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createNetwork } from '../../../src/client/network.ts';
-import { openPort } from '../../support/harness.ts';
+import { openPort, proxyTo } from '../../support/harness.ts';
 
 interface Surroundings {
   env?: Record<string, string>;
@@ -99,26 +99,6 @@ test('a request that its caller aborts ends at once: before it is sent, before t
   await expect(begun).rejects.toThrow('aborted');
   expect(asked).toEqual(['/first', '/begun']);
 });
-
-/** A proxy that leads everything to one port, and keeps what it was asked for. */
-async function proxyTo(port: number, host = '127.0.0.1') {
-  const asked: string[] = [];
-  const proxy = createServer(({ method, url }, response) => {
-    asked.push(`${method} ${url}`);
-    response.end('by the proxy');
-  });
-  proxy.on('connect', ({ url = '' }, socket: Socket) => {
-    asked.push(`CONNECT ${url}`);
-    const upstream = connect(port, host, () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      upstream.pipe(socket).pipe(upstream);
-    });
-    upstream.on('error', () => socket.destroy());
-    socket.on('error', () => upstream.destroy());
-    onTestFinished(() => void socket.destroy());
-  });
-  return { url: `http://127.0.0.1:${await openPort(proxy)}`, asked };
-}
 
 const nowhere = 'http://127.0.0.1:9';
 const environments: readonly [(proxy: string) => Record<string, string>, uses: boolean][] = [

@@ -79,13 +79,7 @@ describe('worked by hand', () => {
 
   test('a sale of tokens never seen makes a position that is closed at once', () => {
     const { effects, last, stats } = run([sell(4, 20)]);
-    expect(effects[0]).toEqual({
-      ordinal: 1,
-      intent: 'exit',
-      realizedUsd: 0,
-      marginCostUsd: 20,
-      heldMs: null,
-    });
+    expect(effects[0]).toEqual({ ordinal: 1, intent: 'exit', realizedUsd: 0, marginCostUsd: 20, heldMs: null });
     expect(last).toMatchObject({ ordinal: 1, exited: true, receivedMarginUsd: 20, unavailable: false });
     expect(stats.positionStats.isOpen).toBe(false);
   });
