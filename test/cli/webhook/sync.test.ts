@@ -181,15 +181,6 @@ test('--dry-run shows the next request, asks the service nothing, and keeps noth
   expect(requests).toHaveLength(before);
 });
 
-test('a sync by uid and one by URL are of the same webhook', async () => {
-  const { sotra, write, sent } = await synced(2);
-  write('list', ids(3));
-  await sotra('webhook sync w-0 --file @list');
-  write('list', ids(4));
-  await sotra(sync);
-  expect(sent).toEqual(['w-0 ext:0', 'w-0 ext:1', 'w-0 ext:2', 'w-0 ext:3']);
-});
-
 test('an interrupted sync sends what is missing, even if the file changed, and leaves no unfinished upload', async () => {
   const { sotra, write, holds, fault, sent } = kept();
   write('list', ids(3500));
