@@ -125,6 +125,7 @@ async function decode(body: Uint8Array, encoding: string | undefined, maxBytes: 
   if (!Object.hasOwn(decoders, name))
     throw new SotraError('bad-answer', `the service answered in an unsupported encoding: ${name}`, {
       hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
+      outcome: 'unknown',
     });
   const decompress = promisify<Uint8Array, { maxOutputLength: number }, Buffer>(
     (await import('node:zlib'))[decoders[name as keyof typeof decoders]],
@@ -136,6 +137,7 @@ async function decode(body: Uint8Array, encoding: string | undefined, maxBytes: 
     if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
     throw new SotraError('bad-answer', `the service sent ${name} that cannot be decoded: ${code}`, {
       hint: 'A proxy may be the cause: --verbose shows the headers.',
+      outcome: 'unknown',
       cause,
     });
   }

@@ -118,7 +118,8 @@ async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made
       const found = await findMade(run, lost.before);
       if (found !== undefined) return found;
     } else {
-      const existing = await listWebhooksFor(destinationUrl, context);
+      // Of a sync, as it was at the start: one that came since is a twin.
+      const existing = input.task === 'sync' ? run.listed : await listWebhooks(context, { destinationUrl });
       if (input.task === 'register' && !input.another) refuseSecond(existing);
       saveState(upload, { posting: { before: existing.map(({ uid }) => uid) } });
     }
@@ -144,7 +145,7 @@ async function post(
   retries: number,
 ): Promise<Made> {
   const { data } = await client.call(endpoints.register, input, { retries });
-  if (typeof data?.uid !== 'string')
+  if (!isText(data?.uid))
     throw new SotraError('contract', 'the service registered a webhook and did not return its uid', {
       hint: 'sotra webhook list shows it.',
     });
@@ -174,45 +175,53 @@ export function callSafely<P extends Params, Answer>(
   return client.call(endpoint, input, { ...change, retries: options.retries ?? callRetries });
 }
 
-/** All webhooks. Errors: `contract` for another shape: counted as none, it would make a second webhook. */
-export async function listWebhooks(context: Context): Promise<WebhookList> {
-  const { data } = await callSafely(context, endpoints.list, {});
-  if (Array.isArray(data)) return data;
-  throw new SotraError('contract', 'the service answered with something other than a list of webhooks', {
-    hint: 'See the raw answer: sotra request GET /v1/webhooks/feed',
-  });
+/**
+ * All webhooks, or those of a destination. A list may lag behind: it is looked at until one of them is the expected one, eleven times at most.
+ * Errors: `contract` for another shape: counted as none, it would make a second webhook.
+ */
+export async function listWebhooks(
+  context: Context,
+  {
+    destinationUrl,
+    until,
+  }: { destinationUrl?: string | undefined; until?: ((uid: string) => boolean) | undefined } = {},
+): Promise<WebhookList> {
+  for (let looks = 0; ; looks += 1) {
+    const { data } = await callSafely(context, endpoints.list, {});
+    const isList = Array.isArray(data) && data.every((each) => isText(each?.uid) && isText(each.destinationUrl));
+    if (!isList)
+      throw new SotraError('contract', 'the service answered with something other than a list of webhooks', {
+        hint: 'See the raw answer: sotra request GET /v1/webhooks/feed',
+      });
+    const listed = data.filter((each) => !destinationUrl || sameDestination(each.destinationUrl, destinationUrl));
+    if (until === undefined || looks === maxLooks || listed.some(({ uid }) => until(uid))) return listed;
+    await context.io.sleep(lookEveryMs, context.io.signal);
+  }
 }
 
-/** The webhooks of a destination. Errors: as in `listWebhooks`. */
-export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<WebhookList> {
-  const all = await listWebhooks(context);
-  return all.filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** The webhook that a POST made whose answer was lost. Errors: `conflict` if it may be one of two, `partial` if its secret is lost. */
 async function findMade({ upload, input, context }: UploadRun, before: readonly string[]): Promise<Made | undefined> {
-  for (let looks = 0; looks <= maxLooks; looks += 1) {
-    if (looks > 0) await context.io.sleep(lookEveryMs, context.io.signal);
-    const webhooks = await listWebhooksFor(input.destinationUrl ?? '', context);
-    const [found, other] = webhooks.filter(({ uid }) => !before.includes(uid));
-    if (found === undefined) continue;
-    const { uid, destinationUrl } = found;
-    if (other !== undefined)
-      throw new SotraError(
-        'conflict',
-        `${uid} and ${other.uid} were both registered for this destination in the meantime`,
-        {
-          hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
-        },
-      );
-    const secret = findSecret(uid, [upload], webhooks);
-    if (secret !== undefined) return { uid, destinationUrl, secret, isFound: true };
-    throw new SotraError('partial', `webhook ${uid} was registered, but its secret was in an answer that was lost`, {
-      hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
-      details: { uid },
-    });
-  }
-  return undefined;
+  const isNew = (uid: string) => !before.includes(uid);
+  const listed = await listWebhooks(context, { destinationUrl: input.destinationUrl, until: isNew });
+  const [found, other] = listed.filter(({ uid }) => isNew(uid));
+  if (found === undefined) return undefined;
+  const { uid, destinationUrl } = found;
+  if (other !== undefined)
+    throw new SotraError(
+      'conflict',
+      `${uid} and ${other.uid} were both registered for this destination in the meantime`,
+      { hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.' },
+    );
+  const secret = findSecret(uid, [upload], listed);
+  if (secret !== undefined) return { uid, destinationUrl, secret, isFound: true };
+  throw new SotraError('partial', `webhook ${uid} was registered, but its secret was in an answer that was lost`, {
+    hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
+    details: { uid },
+  });
 }
 
 /**
@@ -220,9 +229,10 @@ async function findMade({ upload, input, context }: UploadRun, before: readonly 
  * that see each other at once the one with the smaller uid stays. Errors: those of the calls.
  */
 async function yieldToTwin({ upload, input, context }: UploadRun, before: readonly string[]): Promise<boolean> {
+  const { destinationUrl } = input;
   const own = upload.state.uid ?? '';
   for (let looks = 0; ; looks += 1) {
-    const listed = await listWebhooksFor(input.destinationUrl ?? '', context);
+    const listed = await listWebhooks(context, { destinationUrl, until: (uid) => uid === own });
     const uids = listed.map(({ uid }) => uid).filter((uid) => uid !== own && !before.includes(uid));
     const [twin] = uids.sort();
     if (twin === undefined) return false;

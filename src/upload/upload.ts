@@ -11,14 +11,7 @@ import { confirm } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { showProgress } from '../lib/output/progress.ts';
 import type { Result } from '../lib/output/view.ts';
-import {
-  deleteWebhook,
-  listWebhooks,
-  listWebhooksFor,
-  refuseSecond,
-  type UploadInput,
-  type UploadRun,
-} from './make-webhook.ts';
+import { deleteWebhook, listWebhooks, refuseSecond, type UploadInput, type UploadRun } from './make-webhook.ts';
 import { readAddresses } from './read-addresses.ts';
 import { previewNext, sendAddresses } from './send.ts';
 import {
@@ -71,6 +64,7 @@ async function sendList(run: UploadRun): Promise<Result> {
   if (!input.again) await takeConfirmed(upload, list);
   const isFinished = list.left.count === 0 && state.uid !== null && state.line === null;
   if (isFinished) {
+    if (input.task === 'add-addresses' && !context.options.preview) await requireKnown(run);
     const hint = input.task === 'register' ? '' : ' --again sends them once more.';
     context.note(`Nothing was sent: webhook ${state.uid} has all ${counted(list.size, 'address')}.${hint}`);
   }
@@ -91,13 +85,29 @@ async function sendList(run: UploadRun): Promise<Result> {
   return { kind: 'answer', answer, view: uploaded };
 }
 
+/** The webhook of an upload as the service lists it. Errors: `not-found`. */
+async function requireKnown({ upload, context }: UploadRun): Promise<WebhookList> {
+  const uid = upload.state.uid ?? '';
+  const known = await findKnown(uid, context);
+  if (known.length > 0) return known;
+  throw new SotraError('not-found', `webhook ${uid} does not exist`, {
+    hint: 'sotra webhook list shows the webhooks of your key.',
+  });
+}
+
+async function findKnown(uid: string, context: Context): Promise<WebhookList> {
+  const isKnown = (each: string) => each === uid;
+  const listed = await listWebhooks(context, { until: isKnown });
+  return listed.filter((each) => isKnown(each.uid));
+}
+
 /** Looks whether the webhook of an earlier run is there, and is of the same list. Errors: `conflict`. */
 async function checkRegistered({ input, list, upload, context }: UploadRun): Promise<void> {
   const { uid, digest } = upload.state;
   if (uid === null) return;
   const { preview } = context.options;
   const isSame = digest === list.digest;
-  const known = preview ? [] : (await listWebhooks(context)).filter((webhook) => webhook.uid === uid);
+  const known = preview ? [] : await findKnown(uid, context);
   const isGone = !preview && known.length === 0;
   if (isGone) context.warn(`webhook ${uid} of an earlier run is gone: registering a new one`);
   else if (!isSame && !input.another) refuseSecond(known);
@@ -200,8 +210,10 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   const { upload, context, input } = run;
   const { state, isReadOnly } = upload;
   const { destinationUrl: url } = input;
-  if (url === undefined || context.options.preview) return [];
-  const listed = await listWebhooksFor(url, context);
+  if (context.options.preview) return [];
+  if (url === undefined) return requireKnown(run);
+  const isExpected = state.uid === null ? undefined : (uid: string) => uid === state.uid;
+  const listed = await listWebhooks(context, { destinationUrl: url, until: isExpected });
   const isListed = (uid: string | null) => listed.some((each) => each.uid === uid);
   if (state.replaces !== null) {
     if (state.uid === null || isListed(state.uid)) return listed;

@@ -19,7 +19,8 @@ test.each<[name: string, encode: (bytes: Buffer) => Buffer]>([
   expect([code, out.replaceAll(/\s/g, '')]).toEqual([0, board]);
 });
 
-test('an encoding that is wrong, cut off or unknown is exit 13', async () => {
+test('an encoding that is wrong, cut off or unknown is exit 13; a webhook may have been registered all the same', async () => {
+  const hook = 'https://d.example.com/hook';
   for (const [encoding, bytes, message] of [
     ['gzip', Buffer.from(board), 'sent gzip that cannot be decoded'],
     ['gzip', gzipSync(board).subarray(0, 30), 'sent gzip that cannot be decoded'],
@@ -28,6 +29,16 @@ test('an encoding that is wrong, cut off or unknown is exit 13', async () => {
   ] as const) {
     const service = await stub((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bytes));
     expect(await run('leaderboard list', { env: service.env })).toEqual(failure(13, message));
+    const made: object[] = [];
+    const hooks = await stub(({ method }, response) => {
+      if (method === 'POST') made.push({ uid: 'w-0', destinationUrl: hook, secret: 'whsec_0' });
+      if (method === 'POST') response.setHeader('content-encoding', encoding).end(bytes);
+      else response.end(JSON.stringify(method === 'GET' ? made : {}));
+    });
+    const { code, out } = await run(`webhook register --url ${hook} --wallet-addresses ext:a --json`, {
+      env: hooks.env,
+    });
+    expect([code, JSON.parse(out).uid, made.length]).toEqual([0, 'w-0', 1]);
   }
 });
 

@@ -169,7 +169,7 @@ test.each([
   expect(await sotra(`${register} @list`)).toEqual(failure(code, message));
 });
 
-test.each([[{}], [null]])(
+test.each([[{}], [null], [{ ...made, uid: '' }]])(
   'a POST that answers %j may have made a webhook: the next run looks for it',
   async (answer) => {
     const { sotra, service, methods } = losing(
