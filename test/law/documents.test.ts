@@ -104,3 +104,11 @@ async function readLines(lines: readonly string[]): Promise<void> {
       .slice(0, -1))
       expect([line, await parseLine(words.split('\0')).catch(String)]).toEqual([line, undefined]);
 }
+
+test('the files of the source that ARCHITECTURE.md names exist', () => {
+  const named = [...readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path);
+  const known = readdirSync('src', { recursive: true, encoding: 'utf8' });
+  expect(named.filter((path) => !existsSync(path) && !known.some((file) => `/${file}`.endsWith(`/${path}`)))).toEqual(
+    [],
+  );
+});
