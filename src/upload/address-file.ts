@@ -192,6 +192,8 @@ function readExternal(text: string): string | { reason: string } {
 
 function reasonFor(text: string): string {
   if (text === '') return 'empty';
+  if (/^[{[]/.test(text))
+    return tryParseJson(text) === undefined ? 'not JSON' : 'has no text in a field named like an address: see --column';
   if (text.startsWith('0x')) return hexReason(text.slice(2));
   if (/^[0-9a-fA-F]{40}$/.test(text)) return '0x is missing in front of the 40 hex digits';
   if (/^[0-9a-fA-F]{64}$/.test(text)) return 'wrong length: 64 hex digits are a transaction hash or a private key';

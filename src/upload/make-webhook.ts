@@ -13,7 +13,6 @@ import { type Destination, findSecret, keepSecret, saveState, setWebhook, type U
 
 export interface UploadInput extends AddressInput, Destination {
   task: 'register' | 'add-addresses' | 'sync';
-  secretFile?: string | undefined;
   showSecrets?: boolean | undefined;
   concurrency?: number | undefined;
   another?: boolean | undefined;

@@ -23,6 +23,7 @@ export interface AddressInput {
   allowBadChecksum?: boolean | undefined;
   skipInvalid?: boolean | undefined;
   rejects?: string | undefined;
+  secretFile?: string | undefined;
 }
 
 export interface AddressList {
@@ -53,7 +54,8 @@ export async function readAddresses(
 ): Promise<AddressList> {
   const { name, batches } = openBatches(input, context);
   const { preview } = context.options;
-  const rejects = await openOutput('--rejects', preview ? undefined : input.rejects, [input.file], (path) =>
+  const inputs = [input.file, input.secretFile];
+  const rejects = await openOutput('--rejects', preview ? undefined : input.rejects, inputs, (path) =>
     confirmReplace('--rejects', path, context),
   );
   const reading: Reading = { lines: [], count: 0, bad: noLines(), EVM: noLines(), Solana: noLines() };
@@ -198,7 +200,7 @@ function refuseBadLines(
   const isMistyped = shown.some(({ reason }) => reason === wrongChecksum);
   const accept = isMistyped ? ' A wrong checksum is accepted with --allow-bad-checksum.' : '';
   throw new SotraError('usage', `${name}: ${what}; nothing was sent`, {
-    hint: `Correct them, or ${rest} with --skip-invalid.${accept}`,
+    hint: `Correct them${size === 0 ? '' : `, or ${rest} with --skip-invalid`}.${accept}`,
     details: { rejected: shown },
   });
 }

@@ -34,7 +34,7 @@ import {
   replaceFile,
   syncFolder,
 } from '../lib/files/durable-file.ts';
-import { decodeText } from '../lib/files/source.ts';
+import { decodeText, isSameFile } from '../lib/files/source.ts';
 import { compareLines } from './address-lines.ts';
 import type { AddressList } from './read-addresses.ts';
 
@@ -239,16 +239,21 @@ export function keepSecret(upload: Upload, uid: string, secret: string): void {
   replaceFile(keptSecretFile(upload, uid), `${secret}\n`);
 }
 
+/** How services write a secret that they do not show: `whsec_***`, `whsec_ab...`, `[hidden]`. */
+const masked = /\*|\.\.\.|^[[<(]/;
+
 /** The secret of a webhook as an upload kept it, or else as the service lists it, unless it is masked there. Errors: `local-file`. */
 export function findSecret(uid: string, uploads: readonly Upload[], listed: WebhookList): string | undefined {
   const file = uploads.map((upload) => keptSecretFile(upload, uid)).find((each) => existsSync(each));
   if (file !== undefined) return readStateFile(file).trim();
   const secret = listed.find((each) => each.uid === uid)?.secret;
-  return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
+  return secret && /^[\x21-\x7e]+$/.test(secret) && !masked.test(secret) ? secret : undefined;
 }
 
-/** Refuses a --secret-file that could not be written later. Errors: `usage`. */
-export function checkSecretFile(file: string): void {
+/** Refuses a --secret-file that could not be written later, or is the list. Errors: `usage`. */
+export function checkSecretFile(file: string, list: string | undefined): void {
+  if (list !== undefined && isSameFile(file, list))
+    throw usageError(`--secret-file ${file}: that is the file of addresses`, 'Name another file.');
   try {
     refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
     accessSync(dirname(file), constants.W_OK);

@@ -44,7 +44,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     const onRead = (count: number) => stepLive(`reading addresses: ${formatCount(count)}`);
     const list = await readAddresses(input, context, { refusesStrays: isCheck, onRead });
     if (isCheck && list.duplicates > 0) context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
-    if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile);
+    if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile, input.file);
     const opened = await openUpload(input, isReadOnly, context);
     unlock = opened.unlock;
     const { upload } = opened;

@@ -101,6 +101,9 @@ function fromDraft(file: string, text: string, install: (draft: string) => void)
     writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     removeOldDrafts(dirname(file), statSync(draft).mtimeMs);
     install(draft);
+  } catch (error) {
+    // That of a write has no path, and the name of the draft would explain nothing.
+    throw Object.assign(error as Error, { path: file });
   } finally {
     rmSync(draft, { force: true });
   }

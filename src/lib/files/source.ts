@@ -116,7 +116,7 @@ export async function openOutput(
 ): Promise<FileHandle | undefined> {
   if (path === undefined) return undefined;
   for (const file of inputs)
-    if (file !== undefined && isSame(file, path))
+    if (file !== undefined && isSameFile(file, path))
       throw usageError(`${flag} ${path}: that is ${file}, which would be emptied`, 'Name another file.');
   await confirm?.(path);
   try {
@@ -130,7 +130,8 @@ export async function openOutput(
   return open(path, 'w', 0o600);
 }
 
-function isSame(one: string, other: string): boolean {
+/** Whether two names are of one file. */
+export function isSameFile(one: string, other: string): boolean {
   const [a, b] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
   return a !== undefined && b?.ino === a.ino && b.dev === a.dev;
 }

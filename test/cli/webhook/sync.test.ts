@@ -105,6 +105,19 @@ test('a file that is no place for a secret is refused before anything is sent; a
   expect((await sotra(`${argv} --check`)).code).toBe(10);
 });
 
+test('a file of secrets is neither the file of addresses nor the one of bad lines', async () => {
+  const { sotra, write, read, requests } = kept();
+  write('list', ids(2));
+  write('hook.secret', 'whsec_of-before\n');
+  const line = `webhook sync --url ${hook} --file @list`;
+  const isList = '--secret-file @./list: that is the file of addresses\nhint: Name another file.';
+  expect(await sotra(`${line} --secret-file @./list`)).toEqual(failure(2, isList));
+  const isEmptied = '--rejects @hook.secret: that is @hook.secret, which would be emptied';
+  const refused = await sotra(`${line} --secret-file @hook.secret --rejects @hook.secret --yes`);
+  expect(refused).toEqual(failure(2, isEmptied));
+  expect([requests, read('list'), read('hook.secret')]).toEqual([[], ids(2), 'whsec_of-before\n']);
+});
+
 test('--check exits with 10 only if something would be sent, with --exact also if addresses left the file, which are all listed', async () => {
   const { sotra, write, requests, folder } = kept();
   write('list', ids(30));

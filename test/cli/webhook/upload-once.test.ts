@@ -164,6 +164,8 @@ test.each([
   ['one without its secret', [{ ...made, secret: undefined }], 10, isGone],
   ['one with a masked secret', [{ ...made, secret: 'whsec_ab***' }], 10, isGone],
   ['one with the end of a secret', [{ ...made, secret: '…abcdefgh' }], 10, isGone],
+  ['one with the start of a secret', [{ ...made, secret: 'whsec_ab...' }], 10, isGone],
+  ['one with a word for a secret', [{ ...made, secret: '[hidden]' }], 10, isGone],
 ])('a lost POST after which the list has %s is not guessed at', async (_, list, code, message) => {
   const { sotra } = losing((count) => (count === 1 ? [] : list));
   expect(await sotra(`${register} @list`)).toEqual(failure(code, message));
@@ -283,7 +285,7 @@ test('a secret file that cannot be written any more ends the upload; the same co
   mkdirSync(join(folder, 'disk'));
   const argv = `${register} @list --secret-file @disk/s --json`;
   const { code, err } = await sotra(argv);
-  const message = expect.stringContaining('@disk/s');
+  const message = expect.stringContaining('cannot use @disk/s: no such file');
   expect([code, JSON.parse(err).error]).toMatchObject([10, { message, details: { uid: 'w-0', confirmed: 0 } }]);
   mkdirSync(join(folder, 'disk'));
   expect((await sotra(argv)).code).toBe(0);

@@ -197,6 +197,8 @@ test('every bad line is named with its number and what is wrong, and nothing is 
     'warning: line 7: (44 characters, not shown): not base58, nor 0x and 40 hex digits: <U+200B> at character 44',
     'error: @list: 5 lines are not addresses; nothing was sent',
   ]);
+  write('list', 'vitalik.eth\n');
+  expect(await sotra(`${add} @list`)).toEqual(failure(2, 'nothing was sent\nhint: Correct them.\n'));
 });
 
 test('twenty bad lines are shown and the others counted; a file has them all', async () => {

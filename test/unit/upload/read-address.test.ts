@@ -52,6 +52,8 @@ const refused: readonly [text: string, reason: string][] = [
   [evm.slice(2), missing],
   [hex64, secret],
   ['vitalik.eth', name],
+  ['{"address":"0x', 'not JSON'],
+  ['{"wallet":{"address":"0x"}}', 'has no text in a field named like an address: see --column'],
   ['a.b.SOL', name],
   ['x.ethx', notBase58('.', 2)],
   ['gm', tooFew(2)],
