@@ -1,5 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { addAbortSignal } from 'node:stream';
 import { encodeBase58 } from '../api/address.ts';
 import type { ChainFamily } from '../api/chain.ts';
 import { longerTimeout } from '../api/duration.ts';
@@ -86,14 +87,16 @@ async function signWithCommand(
 async function runCommand(
   command: string,
   message: string,
-  options: Pick<SpawnOptions, 'env' | 'signal'>,
+  options: { env: SpawnOptions['env']; signal: AbortSignal },
 ): Promise<string> {
   const child = spawn(command, { ...options, shell: true, stdio: ['pipe', 'pipe', 'inherit'] });
   try {
     // A command that reads nothing closes the pipe.
     child.stdin.on('error', () => undefined);
     child.stdin.end(message);
-    const [printed, [code]] = await Promise.all([readSignature(child.stdout), once(child, 'close')]);
+    // A program that the command left running may keep its pipe open.
+    const stdout = addAbortSignal(options.signal, child.stdout);
+    const [printed, [code]] = await Promise.all([readSignature(stdout), once(child, 'close')]);
     if (code !== 0)
       throw keyError(`--signer-command ended with ${code ?? 'a signal'}: nothing was signed`, commandHint);
     if (printed === '') throw keyError('--signer-command printed no signature', commandHint);

@@ -84,6 +84,10 @@ test('a command that takes too long is ended, and so is one when the user gives 
       hint: expect.stringMatching(/^Wait longer: --timeout 200ms\./),
     },
   ]);
+  const left = join(temporaryFolder(), 'left');
+  onTestFinished(() => void spawnSync('kill', [readFileSync(left, 'utf8').trim()]));
+  const leaving = await signBy(`sleep 60 & echo $! > '${left}'; echo 0x12`, `--signer ${signer} --timeout 500ms`);
+  expect(leaving.code).toBe(124);
   const stopping = new AbortController();
   const started = join(temporaryFolder(), 'started');
   const stopped = signBy(`touch '${started}'; exec sleep 60`, undefined, { signal: stopping.signal });
