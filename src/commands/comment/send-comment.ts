@@ -88,14 +88,16 @@ function comparable(value: unknown): unknown {
   return /^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : normalizeAddress(plainAddress(value));
 }
 
-/** The stored comment of this signer on this swap; `undefined` if there is none. Errors: those of a call. */
+/** The stored comment of this signer on this swap, of several the one with this text; `undefined` if there is none. Errors: those of a call. */
 export async function findSignedComment(comment: AuthoredComment, context: Context): Promise<Comment | undefined> {
   const { transactionHash, chain } = comment;
   const { data } = await context.client.call(list, { hashes: [transactionHash], chain });
   const signer = comparable(comment.signerAddress);
   const token = comparable(comment.tokenAddress);
-  const found = Object.values(data).flatMap((entry) => entry?.comments ?? []);
-  return found.find((each) => comparable(each.signerAddress) === signer && comparable(each.tokenAddress) === token);
+  const found = Object.values(data)
+    .flatMap((entry) => entry?.comments ?? [])
+    .filter((each) => comparable(each.signerAddress) === signer && comparable(each.tokenAddress) === token);
+  return found.find((each) => each.commentText === comment.commentText) ?? found[0];
 }
 
 async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<PostedComment> {

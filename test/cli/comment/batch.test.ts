@@ -54,6 +54,24 @@ test('a batch gives one result a line, goes on after a refusal, and does not pos
   expect(rows(again.out).map(({ result }) => result)).toEqual(['posted', 'posted before', 'posted before']);
 });
 
+test('of several comments on one swap, those that are posted are not posted again', async () => {
+  const taken: object[] = [];
+  const service = await stub(({ method, body }, response) => {
+    const { signature: _, ...sent } = JSON.parse(body || '{}');
+    const comment = { uid: `u-${taken.length}`, timestamp: 1, ...sent };
+    if (method === 'POST') taken.push(comment);
+    response.end(JSON.stringify(method === 'POST' ? comment : { [swaps.good]: { comments: taken, insights: [] } }));
+  });
+  const folder = temporaryFolder();
+  const file = writeLines(folder, [lineOf(swaps.good, 'one'), lineOf(swaps.good, 'two')]);
+  const words = `comment post --file ${file} --key-file ${writeKeys(folder).evm} --service-name Example --format ndjson`;
+  const results = async () => rows((await run(words, { env: service.env })).out).map(({ result }) => result);
+  expect([await results(), await results()]).toEqual([
+    ['posted', 'posted'],
+    ['posted before', 'posted before'],
+  ]);
+});
+
 /** Posts three comments to a service that takes comments, and does with the n-th POST what the script says. */
 async function batchOfThree(nth: number, act: 'lose the answer' | 'lose the request') {
   const taken: Record<string, unknown>[] = [];
