@@ -20,6 +20,10 @@ export function isKnownChain(chain: string): chain is KnownChain {
 /** A chain of the document, or another that a deployment knows (wire-facts N1). */
 export type Chain = KnownChain | (string & {});
 
+export function isChainName(text: string): boolean {
+  return /^[a-z][a-z0-9-]{0,31}$/.test(text);
+}
+
 /** Chains of leaderboards and per-chain PnL ("What the service does"). */
 export const leaderboardChains = ['base', 'solana', 'ethereum', 'hyperliquid'] as const;
 

@@ -7,7 +7,7 @@ import {
   isWalletAddress,
   textProblem,
 } from './address.ts';
-import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
+import { type Chain, chains, isChainName, type LeaderboardChain, leaderboardChains } from './chain.ts';
 import { isHttpAddress, suggestScheme } from './http-address.ts';
 import { type Format, formatted, type Kind, listOf, openChoice, text } from './kind.ts';
 import type { TextForm } from './signed-text.ts';
@@ -50,10 +50,7 @@ export const commentUidKind = formatted(matching(isUuid, 'must be the uid of a c
 export const viewersKind = listOf(identifierKind, { keepFirst: honoredViewers });
 
 const chainName = (known: readonly string[]): Format =>
-  matching(
-    (text) => /^[a-z][a-z0-9-]{0,31}$/.test(text),
-    `must be one of ${known.join(', ')}, or another name of a chain`,
-  );
+  matching(isChainName, `must be one of ${known.join(', ')}, or another name of a chain`);
 
 /** A chain of the document, or another name that a deployment uses (wire-facts N1). */
 export const chainKind: Kind<Chain> = openChoice(chains, chainName(chains));

@@ -1,5 +1,5 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress, normalizeAddress, textProblem, tokenProblem } from './address.ts';
-import { type Chain, findFamily } from './chain.ts';
+import type { Chain } from './chain.ts';
 import { unseenIn } from './safe-text.ts';
 
 /** The fields of a signed text. The transaction value and the comment go in byte for byte. */
@@ -29,15 +29,6 @@ export function signedText(fields: TextFields, { serviceName, layout }: TextForm
     `Txn Hash: ${fields.transactionHash}`,
     `Comment: ${fields.commentText}`,
   ].join('\n');
-}
-
-/**
- * A signature as the service takes it. Some wallets (Ledger) end those of EVM with the recovery bit itself, 00 or 01, where others write 1b or
- * 1c; anything else stays as it is.
- */
-export function normalizeSignature(chain: string, signature: string): string {
-  if (findFamily(chain) === 'solana' || !/^0x[0-9a-fA-F]{128}0[01]$/.test(signature)) return signature;
-  return `${signature.slice(0, -2)}${signature.endsWith('0') ? '1b' : '1c'}`;
 }
 
 /** Whether a text can be the first words of a signed text: one line of visible characters, without spaces around it. */

@@ -1,9 +1,15 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { recoverMessageAddress } from 'viem/utils';
-import { SotraError } from '../errors.ts';
-import { decodeBase58, decodeHex, encodeHex, isEvmAddress, isSolanaAddress, plainAddress } from './address.ts';
+import {
+  decodeBase58,
+  decodeHex,
+  encodeBase58,
+  encodeHex,
+  isEvmAddress,
+  isSolanaAddress,
+  plainAddress,
+} from './address.ts';
 import { findFamily } from './chain.ts';
-import { normalizeSignature } from './signed-text.ts';
 
 export interface Verdict {
   valid: boolean;
@@ -34,6 +40,17 @@ export interface SignatureClaim {
  */
 export async function verifySignature(claim: SignatureClaim): Promise<Verdict> {
   return findFamily(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
+}
+
+/**
+ * A signature as the service takes it: on solana base58. Some wallets (Ledger) end those of EVM with the recovery bit itself, 00 or 01, where
+ * others write 1b or 1c. Anything else stays as it is.
+ */
+export function normalizeSignature(chain: string, signature: string): string {
+  if (findFamily(chain) !== 'solana')
+    return signature.replace(/^(0x[0-9a-fA-F]{128})0([01])$/, (_, rs, bit) => rs + (bit === '0' ? '1b' : '1c'));
+  const bytes = decodeSignature(signature);
+  return bytes === undefined ? signature : encodeBase58(bytes);
 }
 
 function refuseSigner(signerAddress: string, reason: string): Verdict {
@@ -139,11 +156,4 @@ export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publi
     return 'the signer or R is a point of small order';
   const fits = attempt(() => ed25519.verify(signature, message, publicKey, { zip215: false }));
   return fits ? undefined : 'over this text it is not the signature of the signer';
-}
-
-/** A signature over 64 bytes as bytes: given so, or as base58, base64 or hex. Errors: `signing-key` for anything else. */
-export function readSignatureBytes(given: Uint8Array | string): Uint8Array {
-  const bytes = typeof given === 'string' ? decodeSignature(given) : given;
-  if (bytes?.length === 64) return bytes;
-  throw new SotraError('signing-key', 'the signer gave no signature of 64 bytes');
 }

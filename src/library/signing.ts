@@ -1,7 +1,8 @@
-import { encodeBase58, encodeHex, normalizeAddress } from '../api/address.ts';
-import { findFamily } from '../api/chain.ts';
+import { encodeHex, normalizeAddress } from '../api/address.ts';
+import { findFamily, isChainName } from '../api/chain.ts';
+import { isObject } from '../api/json.ts';
 import { commentProblem, isServiceName, signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
-import { readSignatureBytes, type Verdict, verifySignature } from '../api/verify-signature.ts';
+import { normalizeSignature, type Verdict, verifySignature } from '../api/verify-signature.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { solanaKey } from '../keys/solana-key.ts';
 
@@ -53,6 +54,8 @@ export function buildCommentText({ serviceName, layout = 'five-line', ...fields 
   for (const field of ['chain', 'tokenAddress', 'transactionHash', 'commentText'] as const)
     if (typeof fields[field] !== 'string' || fields[field] === '')
       throw usageError(`${field} ${JSON.stringify(fields[field])}: must be non-empty text`);
+  if (!isChainName(fields.chain))
+    throw usageError(`chain ${JSON.stringify(fields.chain)}: must be the name of a chain, such as base`);
   const problem = commentProblem(fields);
   if (problem !== undefined) throw usageError(problem);
   return signedText(fields, { serviceName, layout });
@@ -67,8 +70,9 @@ export async function signComment({
   ...comment
 }: CommentToSign & { signer: AccountSigner | SeedSigner | BytesSigner }): Promise<SignedComment> {
   const message = buildCommentText(comment);
-  const { address, signature } = await signWith(signer, message, comment.chain);
   const { chain, tokenAddress, transactionHash, commentText } = comment;
+  const { address, given } = await signWith(signer, message, chain);
+  const signature = normalizeSignature(chain, given instanceof Uint8Array ? `0x${encodeHex(given)}` : String(given));
   const verdict = await verifySignature({ chain, message, signature, signerAddress: address });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
@@ -83,16 +87,17 @@ export async function verifyComment({
   ...comment
 }: CommentToSign & SignedComment): Promise<Verdict> {
   const message = buildCommentText(comment);
-  return verifySignature({ chain: comment.chain, message, signature, signerAddress });
+  const claim = { signature: String(signature), signerAddress: String(signerAddress) };
+  return verifySignature({ chain: comment.chain, message, ...claim });
 }
-
-type AddressSignature = Pick<SignedComment, 'signature'> & { address: string };
 
 async function signWith(
   signer: AccountSigner | SeedSigner | BytesSigner,
   message: string,
   chain: string,
-): Promise<AddressSignature> {
+): Promise<{ address: string; given: Uint8Array | string }> {
+  if (!['seed', 'signMessage', 'sign'].some((way) => isObject(signer) && way in signer))
+    throw usageError('signer: must be an account of viem, {seed}, or {address, sign}');
   const isSolana = findFamily(chain) === 'solana';
   const bytes = new TextEncoder().encode(message);
   if ('seed' in signer) {
@@ -100,16 +105,14 @@ async function signWith(
     if (!(signer.seed instanceof Uint8Array) || ![32, 64].includes(signer.seed.length))
       throw usageError('signer: seed must be 32 bytes, or the 64 of a keypair');
     const key = solanaKey(signer.seed.subarray(0, 32));
-    const signature = encodeBase58(key.sign(bytes));
+    const given = key.sign(bytes);
     key.wipe();
-    return { address: key.address, signature };
+    return { address: key.address, given };
   }
-  const { address } = signer;
+  const address = String(signer.address);
   if ('signMessage' in signer) {
     if (isSolana) throw usageError('signer: signMessage signs by EIP-191; for solana give a seed or sign(bytes)');
-    return { address, signature: await signer.signMessage({ message }) };
+    return { address, given: await signer.signMessage({ message }) };
   }
-  const given = await signer.sign(bytes);
-  if (isSolana) return { address, signature: encodeBase58(readSignatureBytes(given)) };
-  return { address, signature: typeof given === 'string' ? given : `0x${encodeHex(given)}` };
+  return { address, given: await signer.sign(bytes) };
 }

@@ -43,7 +43,8 @@ test('an EVM or Solana wallet gets requests only for accounts and for a signatur
     { method: 'personal_sign', params: [`0x${Buffer.from(exact).toString('hex')}`, evmWallet.accounts[0]] },
   ]);
   expect([evm.complaints, existsSync(evm.ready)]).toEqual([[], false]);
-  const { ui, ended } = await startSigning(['comment', 'sign', ...solanaComment, '--browser', '--json']);
+  const signer = ['--signer', `solana:${solanaTrader.address}`];
+  const { ui, ended } = await startSigning(['comment', 'sign', ...solanaComment, ...signer, '--browser', '--json']);
   const { tab, calls } = await openWallets(tabs, ui, [evmWallet, solanaWallet]);
   expect(await tab.locator('.wallets button').allTextContents()).toEqual(['Test Phantom']);
   await signOn(tab, 'Test Phantom');

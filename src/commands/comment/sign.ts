@@ -1,7 +1,7 @@
 import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '../../api/address.ts';
 import { type ChainFamily, findFamily } from '../../api/chain.ts';
-import { normalizeSignature, signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
-import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
+import { signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
+import { normalizeSignature, type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { errorExitCodes, SotraError, usageError } from '../../errors.ts';

@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import {
-  decodeHex,
-  encodeBase58,
-  isEvmAddress,
-  isSolanaAddress,
-  normalizeAddress,
-  plainAddress,
-} from '../../api/address.ts';
+import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '../../api/address.ts';
 import { type ChainFamily, findFamily } from '../../api/chain.ts';
 import { checksumAddress } from '../../api/checksum.ts';
 import { list } from '../../api/comment.ts';
 import { isObject } from '../../api/json.ts';
 import { showUnseen } from '../../api/safe-text.ts';
-import { normalizeSignature, type TextFields, type TextForm } from '../../api/signed-text.ts';
-import { type SignatureClaim, verifySignature } from '../../api/verify-signature.ts';
+import type { TextFields, TextForm } from '../../api/signed-text.ts';
+import { normalizeSignature, type SignatureClaim, verifySignature } from '../../api/verify-signature.ts';
 import { curlLine } from '../../client/preview.ts';
 import { command, flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -88,7 +81,7 @@ async function readWalletFacts(
     serviceName: form.serviceName,
     destination: service === undefined ? null : nameDestination(service),
     family,
-    signer: way.signer ?? null,
+    signer: way.signer === undefined ? null : plainAddress(way.signer),
     texts: await Promise.all(
       lines.map(async ({ line, fields }) => {
         const { layout: _, serviceName: __, ...shown } = previewText(fields, form);
@@ -225,7 +218,7 @@ function chooseAccount(page: WalletPage, { address }: Body): WalletState {
     throw usageError(`account ${showUnseen(String(address)).slice(0, 80)}: must be ${name}`);
   const chosen = facts.family === 'evm' ? checksumAddress(address.slice(2)) : address;
   const wanted = facts.signer ?? state.account;
-  if (wanted !== null && normalizeAddress(plainAddress(wanted)) !== normalizeAddress(chosen)) {
+  if (wanted !== null && normalizeAddress(wanted) !== normalizeAddress(chosen)) {
     const why = facts.signer === null ? 'this run signs with' : '--signer asks for';
     page.context.note(`The page offered ${chosen}; ${why} ${wanted}.`);
     throw usageError(`account ${chosen}: ${why} ${wanted}`, 'Choose that account in the wallet');
@@ -296,14 +289,13 @@ const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
 async function acceptSignature(claim: SignatureClaim): Promise<string> {
   const { chain, signature: given, signerAddress } = claim;
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(given)) throw refuseSignature('the wallet gave no signature');
-  const isSolana = findFamily(chain) === 'solana';
   const bytes = given.length / 2 - 1;
-  if (!isSolana && bytes !== 65)
+  if (findFamily(chain) === 'evm' && bytes !== 65)
     throw refuseSignature(
       `account ${signerAddress} is a smart contract: its signature (EIP-1271 or ERC-6492) has ${bytes} bytes, not 65`,
       'Only signatures of ordinary accounts are accepted: choose one in the wallet.',
     );
-  const signature = isSolana ? encodeBase58(decodeHex(given)) : normalizeSignature(chain, given);
+  const signature = normalizeSignature(chain, given);
   const { valid, reason } = await verifySignature({ ...claim, signature, encoding: 'base58' });
   if (valid) return signature;
   throw refuseSignature(

@@ -4,7 +4,7 @@ import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/comment.ts';
 import { maxTrackingMs } from '../../api/comment.ts';
 import { parseTime } from '../../api/duration.ts';
-import { normalizeSignature, signedText, type TextForm } from '../../api/signed-text.ts';
+import { signedText, type TextForm } from '../../api/signed-text.ts';
 import { getMeta, worldOffset } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
 import { storeCommentEvent } from '../deliver/events.ts';
@@ -30,7 +30,7 @@ interface TradeRow {
 
 /** POST /v1/swap-comments: 400 naming the rule that is broken; signature first, then the trade, then one comment a trade. */
 export const post: Handler<typeof endpoints.post> = async (input, call) => {
-  const { verifySignature } = await import('../../api/verify-signature.ts');
+  const { normalizeSignature, verifySignature } = await import('../../api/verify-signature.ts');
   const { chain, tokenAddress, transactionHash, commentText } = input;
   const { db, partner, nowMs } = call;
   const signerAddress = normalizeAddress(plainAddress(input.signerAddress));

@@ -60,8 +60,21 @@ test('a signed file that was changed is not posted', async () => {
   expect(posted).toEqual(failure(12, `${file} was not posted: its message does not match its fields\n`));
 });
 
-test('a Solana signature that is not in base58 is not posted', async () => {
-  const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
+const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
+
+test.each(['hex', 'base64'] as const)(
+  'a Solana signature in %s, typed or of a command, is sent in base58',
+  async (form) => {
+    const { signature } = await runJson(['comment', 'sign', ...solana, '--key-env', 'SOL'], { env: keys });
+    const signer = ['--signer', solanaTrader.address];
+    const [given, sign] = [recode(signature, form), ['comment', 'sign', ...solana, ...signer]];
+    const dry = await post([...solana, ...signer, '--signature', given, '--dry-run', '--json'], { env: unused });
+    expect(JSON.parse(dry.out).request.body.signature).toBe(signature);
+    expect((await runJson([...sign, '--signer-command', `echo ${given}`])).signature).toBe(signature);
+  },
+);
+
+test('a signed file with a Solana signature that is not in base58 is not posted', async () => {
   const file = await signedFile([...solana, '--key-env', 'SOL']);
   const signed = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...signed, signature: recode(signed.signature, 'base64') }));

@@ -19,6 +19,7 @@ const onSolana = {
   tokenAddress: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
   transactionHash: '3Z7cj4v76xSs59irxxNCE5hTm8MW56xxxjQr58ekxjo8yDUMNV16d9iLhHDx84LUErLUiEfm9cHSEYxmtsZ2ShQ',
 } as const;
+const solanaAddress = 'GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB';
 const text =
   'Example Swap Comment:\nChain: base\nToken Address: 0x4ed4e862860bed51a9570b96d89af5e1b0efefed\n' +
   `Txn Hash: 0x${'ab'.repeat(32)}\nComment: gm \u{1F680}`;
@@ -41,7 +42,10 @@ test('an account of viem, and whatever signs bytes, give one signature', async (
   const { address } = account;
   const raw = (bytes: Uint8Array) => account.signMessage({ message: { raw: bytes } });
   const wallet = await signComment({ ...onBase, signer: { address, sign: raw } });
-  expect(wallet).toEqual(signed);
+  // As a Ledger ends it: with the recovery bit itself.
+  const bare = async (bytes: Uint8Array) => (await raw(bytes)).replace(/1b$/, '00').replace(/1c$/, '01');
+  const ledger = await signComment({ ...onBase, signer: { address, sign: bare } });
+  expect([wallet, ledger]).toEqual([signed, signed]);
   expect(await verifyComment({ ...onBase, ...signed })).toMatchObject({
     valid: true,
     recoveredAddress: account.address,
@@ -58,8 +62,9 @@ test('a seed of tweetnacl, and whatever signs bytes, sign for solana', async () 
   const base64 = async (bytes: Uint8Array) => Buffer.from(sign(bytes)).toString('base64');
   const byText = await signComment({ ...onSolana, signer: { address: bySeed.signerAddress, sign: base64 } });
   expect([byPair, byBytes, byText]).toEqual([bySeed, bySeed, bySeed]);
-  expect(bySeed.signerAddress).toBe('GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB');
+  expect(bySeed.signerAddress).toBe(solanaAddress);
   expect(await verifyComment({ ...onSolana, ...bySeed })).toMatchObject({ valid: true });
+  expect(await verifyComment(onSolana as never)).toMatchObject({ valid: false });
 });
 
 test('a signed comment is posted and read by the service', async () => {
@@ -81,7 +86,9 @@ test.each<[string, object, string, string]>([
   ['a seed for base', { signer: { seed: new Uint8Array(32) } }, 'usage', 'signs for solana, not for base'],
   ['a short seed', { ...onSolana, signer: { seed: new Uint8Array(31) } }, 'usage', 'seed must be 32 bytes'],
   ['an account for solana', { ...onSolana }, 'usage', 'signMessage signs by EIP-191'],
-  ['no bytes', { ...onSolana, signer: { address: 'x', sign: () => '' } }, 'signing-key', 'no signature of 64 bytes'],
+  ['no bytes', { ...onSolana, signer: { address: solanaAddress, sign: () => '' } }, 'signing-key', 'text of 64 bytes'],
+  ['a chain of two lines', { chain: 'base\nComment: gm' }, 'usage', 'chain "base\\nComment: gm": must be the name'],
+  ['no signer', { signer: undefined }, 'usage', 'signer: must be an account of viem, {seed}, or {address, sign}'],
   [
     'the signature of another key',
     { signer: { address: `0x${'1'.repeat(40)}`, signMessage: account.signMessage } },
