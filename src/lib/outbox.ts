@@ -205,15 +205,23 @@ async function runQueue(outbox: Outbox, { target, queue }: OutboxRow): Promise<v
   await Promise.all(commits);
 }
 
-/** Tries until it is committed: a delivered row that is not marked would be posted again. */
-async function commitAtLast<T>({ options, stopping }: Outbox, change: () => T): Promise<T> {
+/** Commits a change, at last: a delivered row that is not marked would be posted again. */
+function commitAtLast<T>({ options, stopping }: Outbox, change: () => T): Promise<T> {
+  return recordAtLast(() => options.commit(change), { ...options, signal: stopping.signal });
+}
+
+/** Records how an item was answered, as often as that fails. Rejects with the error at the signal. */
+export async function recordAtLast<T>(
+  record: () => Promise<T>,
+  { onError, sleep, signal }: Pick<OutboxOptions, 'onError' | 'sleep'> & { signal: AbortSignal },
+): Promise<T> {
   for (;;)
     try {
-      return await options.commit(change);
+      return await record();
     } catch (error) {
-      options.onError?.(error);
-      if (stopping.signal.aborted) throw error;
-      await options.sleep(retryErrorMs, stopping.signal).catch(() => undefined);
+      onError?.(error);
+      if (signal.aborted) throw error;
+      await sleep(retryErrorMs, signal).catch(() => undefined);
     }
 }
 

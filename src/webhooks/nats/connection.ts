@@ -189,7 +189,7 @@ function describeSetup(thrown: unknown, stream: string): [message: string, hint:
   const denied = causesOf(thrown).find((each) => each instanceof PermissionViolationError);
   if (denied !== undefined)
     return [
-      `the credentials of the inbox lack the permission to ${denied.operation} to ${denied.subject}`,
+      `the credentials of the inbox lack the permission to ${denied.operation === 'publish' ? 'publish' : 'subscribe'} to ${denied.subject}`,
       'sotra help scaling lists the subjects that a user needs.',
     ];
   if (hasCause(thrown, AuthorizationError, UserAuthenticationExpiredError))

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Io } from '../../lib/io.ts';
-import { pauseAfter, type Tries, tryOnce } from '../../lib/outbox.ts';
+import { pauseAfter, recordAtLast, type Tries, tryOnce } from '../../lib/outbox.ts';
 import {
   type Forward,
   type Forwarding,
@@ -170,11 +170,12 @@ async function work(
 async function deliver(
   stream: Stream,
   { delivery, target, lost }: { delivery: StoredDelivery; target: Target; lost: AbortSignal },
-  { post, policy, onTry, now, sleep }: ForwarderOptions,
+  { post, policy, onTry, onError, now, sleep }: ForwarderOptions,
   { stopping, cutting }: Signals,
 ): Promise<boolean> {
+  const signal = AbortSignal.any([lost, stopping]);
   let before: Tries = { tries: 0, refusals: 0, sinceMs: null };
-  while (!lost.aborted && !stopping.aborted) {
+  while (!signal.aborted) {
     const made = await tryOnce(before, () => post(delivery, target, cutting), { now, signal: cutting });
     if (made === undefined) return false;
     before = made;
@@ -185,10 +186,12 @@ async function deliver(
       const { outcome, ms, tries, atMs } = made;
       const { status, error } = outcome;
       const failed: Forward = { url: hideUrlSecrets(target.url), outcome: 'failed', status, ms, tries, error, atMs };
-      await publishOnce(stream, subjects(stream.name).failed(delivery.seq, targetId(target)), JSON.stringify(failed));
+      const subject = subjects(stream.name).failed(delivery.seq, targetId(target));
+      // A full stream takes no record: the delivery waits for it, and is not posted again.
+      await recordAtLast(() => publishOnce(stream, subject, JSON.stringify(failed)), { onError, sleep, signal });
       return true;
     }
-    await sleep(waitMs, AbortSignal.any([lost, stopping])).catch(() => undefined);
+    await sleep(waitMs, signal).catch(() => undefined);
   }
   return false;
 }

@@ -1,3 +1,4 @@
+import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
 import { hourMs } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Io } from '../../lib/io.ts';
@@ -82,6 +83,7 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     },
     forward: async (options) => {
       for (const target of options.targets) await addTarget(stream, target);
+      void reportRights(connection, name, options.onError);
       return startForwarding(stream, { ...options, ...io });
     },
     retries: async () => [],
@@ -97,6 +99,17 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
       void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
     close: () => connection.close(),
   };
+}
+
+/** An acknowledgment has no answer: only the status of the connection says that it was refused. */
+async function reportRights(
+  connection: NatsConnection,
+  name: string,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  for await (const status of connection.status())
+    if (status.type === 'error' && status.error instanceof PermissionViolationError)
+      onError(inboxError(status.error, name));
 }
 
 /**

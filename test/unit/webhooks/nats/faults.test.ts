@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type JetStreamManager, jetstreamManager, type StreamConfig } from '@nats-io/jetstream';
 import { connect, credsAuthenticator, nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { failure, run, temporaryFolder } from '../../../support/harness.ts';
+import { answering, failure, run, temporaryFolder, until } from '../../../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../../../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
 import { long } from '../../../support/size.ts';
@@ -220,6 +220,25 @@ describe.skipIf(findNats() === undefined)(
       expect(await deliver(url, 'a')).toBe(503);
       expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
     });
+
+    test.each([
+      ['to set aside a delivery', 'failed', 'NOFAILED.event.>', '$JS.ACK.>'],
+      ['to acknowledge one', '$JS.ACK', 'NOACK.>'],
+    ])(
+      'without the right %s the right is named, and the target is not asked again and again',
+      async (_, missing, ...publish) => {
+        const name = publish[0]?.split('.')[0] ?? '';
+        await (await listenTo(name)).stop();
+        const few = writeCreds(join(folder, `${name}.creds`), { publish: ['$JS.API.>', ...publish] });
+        const target = await answering({}, 500);
+        const { url, shown } = await listenTo(name, `--forward-to ${target.url}/ --retries 0`, few);
+        expect(await deliver(url, 'a')).toBe(200);
+        await until(() =>
+          shown.err.includes(`lack the permission to publish to ${missing.replace('failed', 'NOFAILED.failed')}.`),
+        );
+        expect(target.requests).toHaveLength(1);
+      },
+    );
 
     long('a server that is gone answers 503, and the listener goes on once it is back', async () => {
       const { url, shown } = await listenTo('GONE');
