@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
 import { createFile, makeFolder, readStateBytes, readStateFile, replaceFile } from '../lib/files/durable-file.ts';
 import { decodeText } from '../lib/files/source.ts';
-import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
+import { checkEvmKey, keyError, type PrivateKey, refuseKeyAsName } from './private-key.ts';
 
 export interface ScryptCost {
   n: number;
@@ -131,7 +131,7 @@ async function deriveKey(crypto: Keystore['crypto'], password: string, source: s
 /** Errors: a `RangeError` for a cost that does not fit. */
 async function deriveByScrypt(password: string, salt: Buffer, { n, r, p }: ScryptCost): Promise<`0x${string}`> {
   // OpenSSL refuses N >= 2^(16 r), which old wallets wrote (r = 1).
-  if (r === 1 && n >= 65_536) {
+  if (r === 1 && n >= 65_536 && Number.isInteger(Math.log2(n))) {
     const [key] = scryptOfOx({ password, salt, n, r, p });
     return typeof key === 'function' ? key() : key;
   }
@@ -179,6 +179,7 @@ export async function keyFolder({ config }: Pick<Context, 'config'>): Promise<st
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export function nameKeyFile(folder: string, name: string): string {
+  refuseKeyAsName('name of a key', name);
   if (namePattern.test(name) && !name.endsWith('.json')) return join(folder, `${name}.json`);
   throw usageError(`${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`);
 }
@@ -262,8 +263,9 @@ export function storeKey(
 export function writePrivateFile(file: string, text: string, { exclusive }: { exclusive: boolean }): void {
   try {
     if (!exclusive) replaceFile(file, text);
-    else if (!createFile(file, text)) throw new Error('it already exists');
+    else if (!createFile(file, text)) throw usageError(`${file} already exists`, 'Choose another name, or remove it.');
   } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
     throw new SotraError('local-file', `cannot write ${file}: ${readMessage(cause)}`, {
       hint: 'Free some disk space, or correct the permissions of its folder.',
       cause,

@@ -7,7 +7,7 @@ import { warnOfReaders } from '../lib/files/durable-file.ts';
 import { readText, readWhole } from '../lib/files/source.ts';
 import { mayAsk } from '../lib/output/confirm.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
-import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
+import { type KeyContent, keyError, type PrivateKey, readKeyContent, refuseKeyAsName } from './private-key.ts';
 import { makeCommandSigner, makeSigner, type Signer } from './signer.ts';
 
 export interface KeyInput {
@@ -20,8 +20,14 @@ export interface KeyInput {
   signerCommand?: string | undefined;
   /** A wallet in the browser signs, and no key is opened. */
   browser?: boolean | undefined;
-  /** The key itself, as it was typed at a question or read from stdin. */
-  typed?: string | undefined;
+  /** The key, already read: a question or a pipe gives it once. */
+  read?: KeySource | undefined;
+}
+
+interface KeySource {
+  content: KeyContent;
+  /** For messages. */
+  source: string;
 }
 
 const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Solana' };
@@ -77,7 +83,7 @@ const sourceNames = {
   key: '--key',
   signerCommand: '--signer-command',
   browser: '--browser',
-  typed: 'a typed key',
+  read: 'a typed key',
 };
 
 export function keySources(input: KeyInput): string[] {
@@ -88,14 +94,20 @@ export function keySources(input: KeyInput): string[] {
 const safeWays =
   'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
 
-/** Refuses no key source (`orElse`: an alternative to a key), several, or a second use of stdin. Errors: `usage`. */
+/** Refuses no key source (`orElse`: an alternative to a key), several, or two uses of stdin. Errors: `usage`. */
 export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string, orElse = ''): void {
   const sources = keySources(input);
   if (sources.length > 1)
     throw usageError(`${sources.join(' and ')} cannot be used together`, 'Give the key in one way only.');
   if (sources.length === 0 && !mayAsk(context)) throw usageError('no key is given', safeWays + orElse);
-  if (input.keyStdin === true && stdinUse !== undefined)
-    throw usageError(`--key-stdin and ${stdinUse} cannot both read stdin`, 'Give the key another way.');
+  const readers = [
+    input.keyStdin && '--key-stdin',
+    input.keyFile === '-' && '--key-file -',
+    input.passwordFile === '-' && '--password-file -',
+    stdinUse,
+  ].filter((use) => typeof use === 'string');
+  if (readers.length > 1)
+    throw usageError(`${readers.join(' and ')} cannot both read stdin`, 'Give one of them another way.');
 }
 
 /**
@@ -103,8 +115,8 @@ export function checkKeySource(input: KeyInput, context: Context, stdinUse?: str
  * does not open or is of the other family (before a password is asked for), `local-file`, `interrupted`.
  */
 export async function openKey(input: KeyInput, family: ChainFamily | undefined, context: Context): Promise<PrivateKey> {
-  for (const file of [input.keyFile, input.passwordFile]) if (file !== undefined) warnOfReaders(file, context);
   const { content, source } = await readSource(input, family, context);
+  if (input.passwordFile !== undefined) warnOfReaders(input.passwordFile, context);
   const found = content.kind === 'plain' ? content.key.family : readKeystore(content.json, source).sotra.family;
   if (family !== undefined && found !== family) {
     if (content.kind === 'plain') content.key.bytes.fill(0);
@@ -133,13 +145,11 @@ export async function findKeyAddress<Input extends KeyInput & { signer?: string 
   const sayAddress = 'Name the wallet: --signer <address>.';
   if (input.browser || input.signerCommand !== undefined)
     throw usageError(`${keySources(input)[0]} does not say which address signs`, sayAddress);
-  const isReadOnce = input.keyStdin === true || keySources(input).length === 0;
-  const typed = input.keyStdin === true ? await readText('-', context.io) : undefined;
-  const kept = isReadOnce ? { ...input, keyStdin: false, typed: typed ?? (await askKey(undefined, context)) } : input;
-  const { content, source } = await readSource(kept, undefined, context);
+  const read = await readSource(input, undefined, context);
+  const kept = { ...input, keyFile: undefined, keyEnv: undefined, keyStdin: undefined, read };
+  const { content, source } = read;
   if (content.kind === 'plain') {
-    const { family, bytes } = content.key;
-    const signer = await makeSigner(family, bytes).finally(() => bytes.fill(0));
+    const signer = await makeSigner(content.key.family, content.key.bytes);
     signer.wipe();
     return { address: signer.address, input: kept };
   }
@@ -148,23 +158,22 @@ export async function findKeyAddress<Input extends KeyInput & { signer?: string 
   return { address: sotra.family === 'evm' ? `0x${address.replace(/^0x/, '')}` : address, input: kept };
 }
 
-interface Source {
-  content: KeyContent;
-  source: string;
-}
-
-async function readSource(input: KeyInput, family: ChainFamily | undefined, context: Context): Promise<Source> {
+async function readSource(input: KeyInput, family: ChainFamily | undefined, context: Context): Promise<KeySource> {
   const { io } = context;
+  if (input.read !== undefined) return input.read;
   if (input.key !== undefined) {
     const { json } = readStoredKey(await keyFolder(context), input.key);
     return { content: { kind: 'keystore', json }, source: `key ${input.key}` };
   }
-  if (input.keyFile !== undefined)
+  if (input.keyFile !== undefined) {
+    refuseKeyAsName('--key-file', input.keyFile);
+    warnOfReaders(input.keyFile, context);
     return readContent(await readWhole(input.keyFile, io, { flag: '--key-file' }), input.keyFile);
+  }
   if (input.keyEnv !== undefined)
     return readContent(readVariable(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', io), 'stdin');
-  return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
+  return readTypedKey(await askKey(family, context));
 }
 
 /** Asks for a key; `before` is printed first. */
@@ -173,7 +182,11 @@ export function askKey(family: ChainFamily | undefined, { io }: Context, before 
   return io.ask(`${before}${what} (not shown): `, { hidden: true });
 }
 
-function readContent(bytes: Buffer, source: string): Source {
+export function readTypedKey(typed: string): KeySource {
+  return readContent(Buffer.from(typed), 'the answer');
+}
+
+function readContent(bytes: Buffer, source: string): KeySource {
   try {
     return { content: readKeyContent(bytes, source), source };
   } finally {
@@ -219,9 +232,9 @@ async function unseal(
 
 /** Tries a password as it is, then composed (NFC) and decomposed (NFD): keyboards and programs differ in how they write an accent. */
 async function tryPassword(keystore: Keystore, text: string, source: string): Promise<PrivateKey | undefined> {
-  for (const form of new Set([text, text.normalize('NFC'), text.normalize('NFD')])) {
-    const opened = await openKeystore(keystore, form, source);
-    if (opened !== undefined) return opened;
+  for (const password of new Set([text, text.normalize('NFC'), text.normalize('NFD')])) {
+    const opened = await openKeystore(keystore, password, source);
+    if (opened !== undefined) return { ...opened, password };
   }
   return undefined;
 }

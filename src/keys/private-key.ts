@@ -2,14 +2,17 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { decodeBase58 } from '../api/address.ts';
 import type { ChainFamily } from '../api/chain.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
-import { SotraError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { decodeText } from '../lib/files/source.ts';
 
 /** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Its owner wipes it with `fill(0)`. */
 export interface PrivateKey {
   family: ChainFamily;
   bytes: Uint8Array;
+  /** Of a keystore, if it states one. */
   statedAddress?: string;
+  /** That opened its keystore. */
+  password?: string | undefined;
 }
 
 export type KeyContent = { kind: 'plain'; key: PrivateKey } | { kind: 'keystore'; json: Record<string, unknown> };
@@ -40,6 +43,15 @@ export function isPrivateKey(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Refuses a private key where its file or its name belongs, without showing it. Errors: `usage`. */
+export function refuseKeyAsName(input: string, text: string): void {
+  if (isPrivateKey(text))
+    throw usageError(
+      `${input}: that is a private key, which is never an argument`,
+      'Other programs can read arguments, and the shell keeps them: put it into a file, for --key-file <file>.',
+    );
 }
 
 function phraseHint(text: string): string {

@@ -109,17 +109,19 @@ test('no command quotes a file with a secret that was given by mistake', async (
   expect(tried.size).toBe(18);
 });
 
-test('a private key in the file of a comment is not published', async () => {
+test('a private key instead of a comment, or in its file, is not published', async () => {
   const service = await answering({ error: 'no' }, 400);
   const folder = temporaryFolder();
   const swap = `--chain base --tx 0x${'11'.repeat(32)} --token 0x${'22'.repeat(20)} --service-name Example`;
   for (const name of ['evm.hex', 'id.json', 'base58.txt', 'spaced.json']) {
     writeFileSync(join(folder, name), files[name] ?? '', { mode: 0o600 });
     for (const command of ['comment sign', 'comment post']) {
-      const argv = `${command} ${swap} --key-env CANARY_KEY --text-file ${join(folder, name)}`;
-      const refused = await run(argv, { env: { ...service.env, CANARY_KEY: evmKey } });
-      expect(refused).toEqual(failure(2, 'holds a private key, and a comment is public'));
-      expect(secretsIn(refused.err)).toEqual([]);
+      const words = `${command} ${swap} --key-env CANARY_KEY`.split(' ');
+      for (const text of [['--text-file', join(folder, name)], ['--text', files[name] ?? ''], [files[name] ?? '']]) {
+        const refused = await run([...words, ...text], { env: { ...service.env, CANARY_KEY: evmKey } });
+        expect(refused).toEqual(failure(2, 'holds a private key, and a comment is public'));
+        expect(secretsIn(refused.err)).toEqual([]);
+      }
     }
   }
   expect(service.requests).toEqual([]);

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder, until } from '../support/harness.ts';
 import { start, startShell } from '../support/processes.ts';
 import { some } from '../support/size.ts';
+import { degen, evmTrader } from '../support/traders.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const swap = `--chain base --tx 0x${'5'.repeat(64)} --token ${wallet}`;
@@ -55,6 +56,20 @@ test('pipes that a shell fills late are read whole, also several', async () => {
   const secretFile = '--secret-file <(sleep 0.3; echo c2VjcmV0)';
   const { ended } = startShell(`sotra webhook verify --header t=1,v1=aaaa --file <(echo body) ${secretFile}`);
   expect(await ended).toBe(12);
+});
+
+test('a key and a password that come through pipes are read once', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder };
+  const pipes = (name: string) => `sotra key import ${name} --password-file <(echo pw) --key-file`;
+  const stored = `${pipes('first')} <(echo ${evmTrader.key}) && ${pipes('second')} ${join(folder, 'keys', 'first.json')}`;
+  expect(await startShell(stored, env).ended).toBe(0);
+  const last = startShell(
+    `sotra sandbox trade --chain base --trader ${evmTrader.address} --side buy --amount 1 --usd 41 --token ${degen} && ` +
+      `sotra --sandbox comment post gm --last --key-file <(echo ${evmTrader.key}) --yes`,
+    env,
+  );
+  expect([await last.ended, last.printed.out]).toEqual([0, expect.stringContaining('text\tgm\n')]);
 });
 
 test('a device or a folder instead of a secret is refused', async () => {

@@ -35,6 +35,8 @@ export interface FormInput {
   layout?: TextForm['layout'] | undefined;
 }
 
+const leakProblem = 'holds a private key, and a comment is public';
+
 /** The comment from the options, checked for its chain. Errors: `usage` naming the option, before a key is asked for; `local-file`. */
 export async function readComment(input: CommentInput, context: Context): Promise<TextFields> {
   const { chain, transactionHash, tokenAddress, textFile } = input;
@@ -43,7 +45,8 @@ export async function readComment(input: CommentInput, context: Context): Promis
     throw missingComment(input);
   const commentText = textFile === undefined ? text : await readTextFile(textFile, context);
   const fields = { chain, transactionHash, tokenAddress, commentText };
-  const wrong = fieldProblem(fields);
+  const leak = isPrivateKey(commentText) ? ({ field: 'commentText', problem: leakProblem } as const) : undefined;
+  const wrong = fieldProblem(fields) ?? leak;
   if (wrong === undefined) return fields;
   const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}`;
   throw inputError((name) => ({ message: `${name(wrong.field)}${shown}: ${wrong.problem}` }));
@@ -69,10 +72,9 @@ export function missingComment(
 async function readTextFile(file: string, { io }: Context): Promise<string> {
   const text = await readText(file, io, { flag: '--text-file' });
   const isLengthRight = text.length >= 1 && text.length <= maxCommentCharacters;
-  const problem = isPrivateKey(text)
-    ? 'holds a private key, and a comment is public'
-    : (textProblem(text) ??
-      (isLengthRight ? undefined : `has ${text.length} characters, must be 1 to ${maxCommentCharacters}`));
+  const problem =
+    textProblem(text) ??
+    (isLengthRight ? undefined : `has ${text.length} characters, must be 1 to ${maxCommentCharacters}`);
   if (problem === undefined) return text;
   throw usageError(`--text-file ${file}: ${problem}`);
 }
@@ -164,12 +166,16 @@ function fieldsProblem(kinds: Readonly<Record<string, Kind>>, value: unknown): s
 }
 
 function commentLineProblem(value: unknown): string | undefined {
-  return fieldsProblem(fieldKinds, value) ?? commentProblem(value as TextFields);
+  return fieldsProblem(fieldKinds, value) ?? contentProblem(value as TextFields);
+}
+
+function contentProblem(fields: TextFields): string | undefined {
+  return commentProblem(fields) ?? (isPrivateKey(fields.commentText) ? `commentText ${leakProblem}` : undefined);
 }
 
 /** Why a JSON value must not be sent as a signed comment: its text does not match its fields, or its signature is not valid. */
 async function signedProblem(value: unknown): Promise<string | undefined> {
-  const wrong = fieldsProblem(signedKinds, value) ?? commentProblem(value as TextFields);
+  const wrong = fieldsProblem(signedKinds, value) ?? contentProblem(value as TextFields);
   if (wrong !== undefined) return wrong;
   const signed = value as SignedComment;
   if (!isServiceName(signed.serviceName)) return 'its serviceName must be one line of visible characters';
@@ -244,6 +250,8 @@ function textWarnings(text: string): string[] {
     const rest = codes.length > maxCodesShown ? ` and ${codes.length - maxCodesShown} more` : '';
     found.push(`the comment has invisible characters: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`);
   }
+  if (text.includes('\uFFFD'))
+    found.push('the comment has U+FFFD, which stands for a character that could not be read');
   if (/\p{Bidi_Control}/u.test(text))
     found.push('the comment has bidirectional controls, which can show the text in another order');
   return found;

@@ -150,6 +150,7 @@ interface Swap {
 async function chooseSwap(input: PostInput, stdinUse: string | undefined, context: Context): Promise<PostInput> {
   if ((input.commentText ?? input.textFile) === undefined)
     throw usageError('the comment is missing', 'Give it as the argument: sotra comment post "gm" --last --key <name>.');
+  await context.client.requireKey();
   const { address, input: known } = await findKeyAddress(input, context, stdinUse);
   const [swap] = await listSwaps(address, context);
   if (swap === undefined)

@@ -6,7 +6,7 @@ import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { errorExitCodes, SotraError, usageError } from '../../errors.ts';
 import { writePrivateFile } from '../../keys/keystore.ts';
-import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner } from '../../keys/open-key.ts';
+import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner, readTypedKey } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { confirmReplace, mayAsk } from '../../lib/output/confirm.ts';
 import { inSlices, type Result } from '../../lib/output/view.ts';
@@ -144,7 +144,10 @@ export async function chooseSigning(
   const signing = { ...given, family };
   if (keySources(way).length > 0 || !mayAsk(context)) return { ...signing, way };
   const typed = await askKey(family, context, offer);
-  return { ...signing, way: typed === '' ? { ...way, browser: true, open: true } : { ...way, typed } };
+  return {
+    ...signing,
+    way: typed === '' ? { ...way, browser: true, open: true } : { ...way, read: readTypedKey(typed) },
+  };
 }
 
 /** The kind of key that signs all lines. Errors: `usage` if one key cannot. */

@@ -55,12 +55,14 @@ export async function importKey(input: ImportInput, context: Context): Promise<R
   const exists = existsSync(file);
   if (exists && !replace)
     throw usageError(`key ${name} already exists`, 'Replace it with --replace, or choose another name.');
-  checkKeySource(input, context);
+  checkKeySource(input, context, newPasswordFile === '-' ? '--new-password-file -' : undefined);
   if (context.options.dryRun)
     return showPlan([{ action: exists ? 'replace' : 'store', what: `key ${name}`, detail: file }]);
   const key = await openKey(input, undefined, context);
   if (newPasswordFile !== undefined) warnOfReaders(newPasswordFile, context);
-  return sealAndStore(key, { name, passwordFile: newPasswordFile ?? passwordFile }, replace === true, context);
+  const password = newPasswordFile === undefined ? key.password : undefined;
+  const kept = { name, passwordFile: newPasswordFile ?? passwordFile, password };
+  return sealAndStore(key, kept, replace === true, context);
 }
 
 /** A stored key, as it is shown. */
@@ -68,10 +70,10 @@ export interface ShownKey extends StoredKey {
   backup?: string;
 }
 
-/** Stores a key encrypted with a password, and wipes it. Errors: `usage`, `signing-key`, `local-file`. */
+/** Stores a key encrypted with a password, else with a new one, and wipes it. Errors: `usage`, `signing-key`, `local-file`. */
 async function sealAndStore(
   key: PrivateKey,
-  { name, passwordFile }: Pick<ImportInput, 'name' | 'passwordFile'>,
+  { name, passwordFile, password }: Pick<ImportInput, 'name' | 'passwordFile'> & Pick<PrivateKey, 'password'>,
   replace: boolean,
   context: Context,
 ): Promise<Result> {
@@ -80,8 +82,8 @@ async function sealAndStore(
     signer.wipe();
     const { address } = signer;
     checkStatedAddress(key, address);
-    const password = await newPassword(passwordFile, context);
-    const sealed = await sealKey(key, address, password, context.io.scryptCost);
+    const newOne = password?.normalize('NFC') || (await newPassword(passwordFile, context));
+    const sealed = await sealKey(key, address, newOne, context.io.scryptCost);
     const folder = await keyFolder(context);
     const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.io.now() });
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);

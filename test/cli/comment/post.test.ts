@@ -159,6 +159,8 @@ test('a missing API key is reported before a private key or a confirmation is as
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
   const asked = await run(['comment', 'post', ...fields, ...named], { env, tty: 100, answers: [] });
   expect(asked).toEqual(failure(4, 'no API key for http://127.0.0.1:9'));
+  const last = await run(['comment', 'post', 'gm', '--last', ...named], { env, tty: 100, answers: [] });
+  expect(last).toEqual(failure(4, 'no API key for http://127.0.0.1:9'));
   const given = ['--signature', `0x${'11'.repeat(65)}`, '--signer', evmTrader.address];
   const signed = await run(['comment', 'post', ...fields, ...named, ...given], { env, tty: 100, answers: [] });
   expect(signed.code).toBe(4);

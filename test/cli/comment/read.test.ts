@@ -126,6 +126,7 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
   [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be non-empty text'],
   [[{ ...line, tokenAddress: '0x12' }], 'line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits'],
   [[{ ...line, signature: '0x' }], 'line 1: message is missing'],
+  [[{ ...line, commentText: evmTrader.key }], 'line 1: commentText holds a private key, and a comment is public'],
   [
     ['1', '2', '3', '4', '5', '6', '7'],
     `${[1, 2, 3, 4, 5].map((number) => `line ${number}: is not a JSON object`).join('; ')} (and 2 more)`,

@@ -70,7 +70,7 @@ test('stdin holds the comment or the key, not both', async () => {
   const words = base.flatMap((word) => (word === '--text' ? ['--text-file'] : word === 'gm' ? ['-'] : [word]));
   const lines = `${JSON.stringify(onBase)}\n`;
   const both = (use: string) =>
-    `error: --key-stdin and ${use} cannot both read stdin\nhint: Give the key another way.\n`;
+    `error: --key-stdin and ${use} cannot both read stdin\nhint: Give one of them another way.\n`;
   expect((await sign([...words, '--key-stdin'], { stdin: 'gm' })).err).toBe(both('--text-file -'));
   expect((await sign(['--file', '-', ...name, '--key-stdin'], { stdin: lines })).err).toBe(both('--file -'));
   const one = await sign([...words, ...byEvm, '--json'], { stdin: 'gm' });

@@ -107,6 +107,11 @@ test.each([
   expect(out).toContain(`warning: the comment has invisible characters: ${codes.join(', ')}\n`);
 });
 
+test('a character that could not be read is named in a warning', async () => {
+  const { out } = await run([...sign, '--dry-run', '--text', 'caf\uFFFD']);
+  expect(out).toContain('warning: the comment has U+FFFD, which stands for a character that could not be read\n');
+});
+
 test('a comment with lines that read like fields stays behind its bar, even if the terminal breaks a line', async () => {
   const words = [...sign, '--dry-run', '--text'];
   const { out } = await run([...words, 'gm\nTxn Hash: 0xdead\u2028Chain: solana\rChain: bsc']);

@@ -90,6 +90,7 @@ const insane = (n: number, r: number, p: number) =>
 const refused: readonly [what: string, json: Json, message: string][] = [
   ['N of one', scryptParams(1, 8, 1), 'k: scrypt cannot run with N 1, r 8, p 1'],
   ['N of three', scryptParams(3, 8, 1), 'k: scrypt cannot run with N 3, r 8, p 1'],
+  ['N of 65537 with r of one', scryptParams(65_537, 1, 1), 'k: scrypt cannot run with N 65537, r 1, p 1'],
   ['more memory than 1 GB', scryptParams(2_097_152, 8, 1), insane(2_097_152, 8, 1)],
   ['more work than eight sealings', scryptParams(262_144, 8, 9), insane(262_144, 8, 9)],
 ];
