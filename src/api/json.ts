@@ -161,8 +161,9 @@ function readToken(text: string, from: number): Token {
   if (character === '"') {
     const last = endOfString(text, at);
     if (last === -1) return { at: text.length, end: text.length, kind: 'wrong' };
-    const isWrong = /[\x00-\x1f\\]/.test(text.slice(at, last).replace(goodEscape, ''));
-    return { at, end: last + 1, kind: isWrong ? 'wrong' : 'text' };
+    const unescaped = text.slice(at, last).replace(goodEscape, ({ length }) => ' '.repeat(length));
+    const wrong = unescaped.search(/[\x00-\x1f\\]/);
+    return wrong === -1 ? { at, end: last + 1, kind: 'text' } : { at: at + wrong, end: last + 1, kind: 'wrong' };
   }
   literal.lastIndex = at;
   if (literal.test(text)) return { at, end: literal.lastIndex, kind: 'value' };

@@ -6,9 +6,9 @@ import { isObject, shortJson, tryParseJson } from '../api/json.ts';
 import { type Difference, findDifferences } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, matchEndpoint, type RequestParts } from '../api/request.ts';
-import { isWebPage, readPageTitle, readRequestId, readServiceError } from '../client/failures.ts';
+import { isOfProxy, isWebPage, readPageTitle, readRequestId, readServiceError } from '../client/failures.ts';
 import { splitVersion } from '../client/hints.ts';
-import { isUnsent, readRetryAfter } from '../client/retry.ts';
+import { isUnsent, mayRepeat, readRetryAfter } from '../client/retry.ts';
 import { command, serviceFlags, shellLine } from '../client/shell.ts';
 import { usualLimits } from '../client/transport.ts';
 import { counted } from '../lib/output/format.ts';
@@ -154,7 +154,8 @@ function writeWarning({ entry: { request } }: Facts): string[] {
 function reasonOfRedirect({ answer, origin, entry: { _sotra } }: Facts): Reason {
   const to = answer?.headers['location'];
   const target = to !== undefined && URL.canParse(to, origin) ? new URL(to, origin).origin : origin;
-  if (target === origin) return explainCommand({ code: 'redirect', message: _sotra.error ?? '', hint: _sotra.hint });
+  if (target === origin || target === 'null')
+    return explainCommand({ code: 'redirect', message: _sotra.error ?? '', hint: _sotra.hint });
   // No line to paste: the target of the redirect would get the key.
   return makeReason(`${origin} redirects to ${target}, and the key is sent to no other origin.`);
 }
@@ -163,11 +164,8 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
   400: reasonOfRefusedInput,
   401: reasonOfRefusedKey,
   403: (facts, answer) =>
-    isWebPage(answer)
-      ? makeReason(
-          `A proxy or a bot check refused the request before the service saw it: the answer is ${describePage(answer)}.`,
-          typed(facts, 'context show'),
-        )
+    isOfProxy(answer)
+      ? reasonOfProxy(facts, answer)
       : makeReason(`The key is valid but is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
   404: reasonOfMissing,
   409: (_, answer) => makeReason(`The request conflicts with what the service already has${quote(answer)}.`),
@@ -180,16 +178,24 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
   429: reasonOfLimit,
 };
 
+function reasonOfProxy(facts: Facts, answer: Answer): Reason {
+  return makeReason(
+    `A proxy or a bot check refused the request before the service saw it: the answer is ${describePage(answer)}.`,
+    typed(facts, 'context show'),
+  );
+}
+
 function reasonOfStatus(facts: Facts, answer: Answer): Reason {
   const { status, headers } = answer;
   if (status < 500) return makeReason(`The service refused the call with HTTP ${status}${quote(answer)}.`);
   const id = readRequestId(headers);
   const who = isWebPage(answer) ? 'A gateway in front of the service' : 'The service';
+  const { asked, next } = planRepeat(facts, answer, ['--retries 5']);
   return makeReason(
-    `${who} failed with HTTP ${status}${quote(answer)}. The request is not the cause.`,
+    `${who} failed with HTTP ${status}${quote(answer)}. The request is not the cause.${asked}`,
     ...writeWarning(facts),
     ...(id === undefined ? [] : [`Tell the operator of the service the request id ${id}.`]),
-    '--retries 5',
+    ...next,
   );
 }
 
@@ -198,6 +204,7 @@ function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
   const status = typed(facts, 'auth status');
   if (!entry.request.headers.some(({ name }) => name === 'authorization'))
     return makeReason('The request had no key, and the service requires one.', status);
+  if (isOfProxy(answer)) return reasonOfProxy(facts, answer);
   if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
   const { keyBelongsTo: other, keyName = 'that was sent' } = settings;
   if (other !== undefined)
@@ -276,20 +283,26 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   );
 }
 
+function reasonOfLimit(facts: Facts, answer: Answer): Reason {
+  const { asked, next } = planRepeat(facts, answer, ['--rate 2/s', '--retries 10']);
+  return makeReason(`Too many calls to ${facts.origin}${quote(answer)}.${asked}`, ...next);
+}
+
 const { maxWaitMs } = usualLimits;
 
-function reasonOfLimit({ entry, origin }: Facts, answer: Answer): Reason {
+/** The wait that an answer asks for, and what to type: `flags` for a request that is repeated after a short wait. */
+function planRepeat({ entry }: Facts, answer: Answer, flags: readonly string[]): { asked: string; next: string[] } {
   const endedMs = Date.parse(entry.startedDateTime) + entry.time;
   const waitMs = readRetryAfter(answer.headers['retry-after'], endedMs);
-  const rule = `Too many calls to ${origin}${quote(answer)}.`;
-  if (waitMs === undefined) return makeReason(rule, '--rate 2/s', '--retries 10');
+  const isRepeated = mayRepeat(entry.request.method, answer);
+  if (waitMs === undefined) return { asked: '', next: isRepeated ? [...flags] : [] };
   const until = new Date(endedMs + waitMs).toISOString().slice(0, 19);
-  const next = waitMs <= maxWaitMs ? ['--retries 10', '--rate 2/s'] : [`--timeout ${Math.ceil(waitMs / 1000) + 60}s`];
-  return makeReason(
-    `${rule} It asks to wait ${seconds(waitMs)}.`,
-    `Send it again after ${until}Z.`,
-    ...(waitMs < dayMs - maxWaitMs ? next : []),
-  );
+  const longer = waitMs < dayMs - maxWaitMs ? [`--timeout ${Math.ceil(waitMs / 1000) + 60}s`] : [];
+  const lines = waitMs <= maxWaitMs ? flags : longer;
+  return {
+    asked: ` It asks to wait ${seconds(waitMs)}.`,
+    next: [`Send it again after ${until}Z.`, ...(isRepeated ? lines : [])],
+  };
 }
 
 /** `undefined` if the answer is JSON, and the error itself says why it was refused. */
@@ -332,14 +345,16 @@ function findSent(parts: RequestParts | undefined, name: string): string | undef
   return value === undefined ? undefined : shortJson(value);
 }
 
-/** `: "<message of the service>"`; empty without one. */
+/** `: "<message of the service>"`; empty without one, and for JSON of another shape, which is shown as the answer. */
 function quote(answer: Answer): string {
-  const text = readServiceError(answer.text) ?? (isWebPage(answer) ? '' : answer.text.trim());
+  const body = tryParseJson(answer.text) ?? (isWebPage(answer) ? '' : answer.text.trim());
+  const text = readServiceError(answer.text) ?? (typeof body === 'string' ? body : '');
   return text === '' ? '' : `: ${JSON.stringify(text.slice(0, 200).replace(/\.$/, ''))}`;
 }
 
-function describePage({ text }: Answer): string {
-  const title = readPageTitle(text);
+function describePage(answer: Answer): string {
+  if (!isWebPage(answer)) return `not JSON${quote(answer)}`;
+  const title = readPageTitle(answer.text);
   return title === undefined ? 'a web page' : `a web page (${JSON.stringify(title)})`;
 }
 

@@ -198,16 +198,22 @@ export function isWebPage({ headers, text }: Pick<HttpResponse, 'headers' | 'tex
   return /html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
 }
 
+/** Whether a refusal (401, 403) is of a proxy or a bot check: a web page, or a 403 that is not JSON. */
+export function isOfProxy(answer: Pick<HttpResponse, 'status' | 'headers' | 'text'>): boolean {
+  const { status, text } = answer;
+  return isWebPage(answer) || (status === 403 && text.trim() !== '' && tryParseJson(text) === undefined);
+}
+
 /** The title of a web page. */
 export function readPageTitle(text: string): string | undefined {
   return /<title[^>]{0,200}>([^<]{1,120})/i.exec(text.slice(0, 100_000))?.[1]?.trim();
 }
 
-/** The message in an error of the service: `{error}`, `{message}` or `{error: {message}}`; `undefined` for anything else. */
+/** The message in an error of the service: `{error}`, `{message}`, `{error: {message}}` or `{detail}`; `undefined` for anything else. */
 export function readServiceError(text: string): string | undefined {
   const body = tryParseJson(text);
   if (!isObject(body)) return undefined;
-  const { error, message } = body;
-  const texts = [isObject(error) ? error['message'] : error, message];
+  const { error, message, detail } = body;
+  const texts = [isObject(error) ? error['message'] : error, message, detail];
   return texts.find((said): said is string => typeof said === 'string' && said.trim() !== '');
 }

@@ -2,7 +2,7 @@ import { longerTimeout } from '../api/duration.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { BoundsError } from '../api/json.ts';
 import type { SotraError } from '../errors.ts';
-import { findRedirect, isWebPage, pickHeader, readCode, readKind } from './failures.ts';
+import { findRedirect, isOfProxy, pickHeader, readCode, readKind } from './failures.ts';
 import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
@@ -47,7 +47,7 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
   if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
   if (code === 'not-found') return versionHint(baseUrl);
   if (code !== 'key-refused' && code !== 'forbidden') return undefined;
-  if (isWebPage(answer))
+  if (isOfProxy(answer))
     return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
   if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
   const key = `The key ${keyName === undefined ? '' : `${keyName} `}`;

@@ -75,7 +75,8 @@ export function computeRetryDelay(
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 
-function mayRepeat(method: string, failure: Failure): boolean {
+/** Whether a failed request is sent again at all. */
+export function mayRepeat(method: string, failure: Failure): boolean {
   const repeatable = method !== 'POST';
   if ('network' in failure) {
     const { network } = failure;

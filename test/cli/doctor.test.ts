@@ -108,9 +108,21 @@ test('doctor ends with 4 if the key is refused and with 9 if nothing listens, an
     for (const { state, fix } of checks) expect(fix === null).toBe(state === 'ok' || state === 'skipped');
 });
 
+test('doctor ends with 9, and does not judge the key, if something other than the service answers', async () => {
+  for (const [status, body] of [[200, '<!doctype html><title>Sign in</title>'] as const, [403, 'denied'] as const]) {
+    const { code, of } = await diagnose('doctor', { env: (await stub((_, to) => to.writeHead(status).end(body))).env });
+    expect([code, of('key')?.found]).toEqual([9, '...-key from SOTRA_API_KEY']);
+    expect(of('reach')?.found).toMatch(/^HTTP \d+ in \d+ ms, not an answer of the service$/);
+  }
+});
+
 test('doctor names a redirect, and a clock that is wrong', async () => {
   const moved = await answering('', 302, { location: 'https://elsewhere.example.com/' });
   expect((await diagnose('doctor', { env: moved.env })).of('reach')).toMatchObject({ state: 'problem' });
+  const within = await stub(({ url }, response) =>
+    url === '/new' ? response.end('{"traders":[]}') : response.writeHead(302, { location: '/new' }).end(),
+  );
+  expect((await diagnose('doctor', { env: within.env })).ok).toBe(true);
   const late = await stub((_, response) => {
     response.sendDate = false;
     response.writeHead(200, { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }).end('{"traders":[]}');

@@ -86,6 +86,16 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'A proxy or a bot check refused the request before the service saw it: the answer is a web page ("Just a moment...").',
     next: 'sotra context show',
   },
+  'a bot check that wants a login': {
+    script: answer(401, '<title>Authorization Required</title>', html),
+    code: 4,
+    rule: 'A proxy or a bot check refused the request before the service saw it: the answer is a web page ("Authorization Required").',
+  },
+  'a 403 of a proxy that is not JSON': {
+    script: answer(403, 'RBAC: access denied', { 'content-type': 'text/plain' }),
+    code: 4,
+    rule: 'A proxy or a bot check refused the request before the service saw it: the answer is not JSON: "RBAC: access denied".',
+  },
   'an id that the service does not know': {
     argv: `profile get ${trader} --retries 0`,
     script: answer(404, { message: 'profile not found' }),
@@ -123,6 +133,12 @@ const failures: Readonly<Record<string, Failure>> = {
     code: 8,
     rule: 'The service failed with HTTP 500: "oops". The request is not the cause.',
     next: 'Tell the operator of the service the request id r-17.',
+  },
+  'a service that is down for an hour': {
+    script: answer(503, { detail: 'maintenance' }, { 'retry-after': '3600' }),
+    code: 8,
+    rule: 'The service failed with HTTP 503: "maintenance". The request is not the cause. It asks to wait 3600 s.',
+    next: 'sotra leaderboard list --retries 0 --timeout 3660s',
   },
   'a gateway in front of a service that is down, after a write': {
     argv: `profile set-name ${trader} --name alice --retries 0`,
@@ -222,6 +238,11 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: '<service> redirects to https://other.example, and the key is sent to no other origin.',
   },
   'an empty answer': { script: answer(200, ''), code: 13, rule: 'The answer is empty, not JSON.' },
+  'a redirect to no address of the web': {
+    script: answer(302, '', { location: 'javascript:void(0)' }),
+    code: 9,
+    rule: '<service> redirects to javascript:void(0).',
+  },
   'an answer that is too large': {
     script: answer(200, { traders: [], more: 'x'.repeat(2000) }),
     run: { maxAnswerBytes: 1024 },
@@ -261,6 +282,11 @@ const failures: Readonly<Record<string, Failure>> = {
     code: 6,
     rule: 'The service refused the input: "timeframe is not supported here" (timeframe was "7d").',
     next: 'sotra leaderboard list --help',
+  },
+  'an explanation of another shape, which is shown as the answer': {
+    script: answer(400, { errors: [{ message: 'limit is odd' }] }),
+    code: 6,
+    rule: 'The service refused the input.',
   },
   'a signature that is not accepted': {
     argv: post,
@@ -447,6 +473,13 @@ test('why ends with 5 and a message if nothing failed or the log is off', async 
   expect(nothing.why).toEqual(failure(5, 'no call in the history failed'));
   const off = await failing('--sandbox profile get 00000000-0000-4000-8000-000000000000', { SOTRA_HISTORY: '0' });
   expect(off.why).toEqual(failure(5, 'SOTRA_HISTORY=0'));
+});
+
+test('no retries are suggested for a request that is not sent again by itself', async () => {
+  for (const [argv, status] of [['request POST /v1/x --data {}', 500] as const, [board, 520] as const]) {
+    const { why } = await failing(argv, (await stub(answer(status, { error: 'oops' }))).env);
+    expect(why.next.join()).not.toContain('--retries');
+  }
 });
 
 test('the suggested line raises the flags that were given', async () => {

@@ -1,9 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
+import { tryParseJson } from '../../api/json.ts';
 import { buildRequest } from '../../client/client.ts';
-import { NetworkFailure, sendError } from '../../client/failures.ts';
+import { findRedirect, isOfProxy, maxRedirects, NetworkFailure, sendError } from '../../client/failures.ts';
 import { explainRequestError, versionHint } from '../../client/hints.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
+import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
 import { describeKey, readEnv, type Service, sandboxFile } from '../../lib/config/config.ts';
@@ -110,7 +112,7 @@ function checkApiKey(service: Service | SotraError, online: ServiceAnswer | unde
   const login = `sotra auth login${name === undefined ? '' : command` --context ${name}`}, or set SOTRA_API_KEY`;
   if (apiKey === null) return problem(keyProblem === undefined ? 'none' : `none: ${keyProblem}`, login);
   const found = String(describeKey(service));
-  const status = online?.status;
+  const status = online?.isOfService ? online.status : undefined;
   if (status === 401 || status === 403) return problem(`${found}; the service rejected it (HTTP ${status})`, login);
   const checked = status !== undefined && status < 300 ? `${found}; the service accepts it` : found;
   if (service.keyStore !== 'file') return ok(checked);
@@ -119,6 +121,8 @@ function checkApiKey(service: Service | SotraError, online: ServiceAnswer | unde
 
 interface ServiceAnswer {
   status?: number;
+  /** Not of a proxy, a bot check or a web server. */
+  isOfService?: boolean;
   ms: number;
   dateMs?: number;
   failure?: SotraError;
@@ -129,13 +133,25 @@ const maxWaitMs = 10_000;
 async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
   const transport = await createNetwork(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
-  const request = buildRequest(checkRequest, { baseUrl, apiKey, userAgent: `sotra/${io.version}` });
+  const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal: io.signal };
+  let request = buildRequest(checkRequest, { baseUrl, apiKey, userAgent: `sotra/${io.version}` });
   const started = io.now();
   try {
-    const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: 0, signal: io.signal };
-    const answer = await transport.send(request, limits);
-    const dateMs = Date.parse(String(answer.headers['date']));
-    return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
+    let answer = await transport.send(request, limits);
+    for (let redirects = 0; redirects < maxRedirects; redirects += 1) {
+      const url = findRedirect(request, answer);
+      if (url === undefined) break;
+      request = { ...request, url };
+      answer = await transport.send(request, limits);
+    }
+    const { status, headers, text } = answer;
+    const dateMs = Date.parse(String(headers['date']));
+    return {
+      status,
+      isOfService: status < 300 ? tryParseJson(text) !== undefined : !isOfProxy(answer),
+      ms: io.now() - started,
+      ...(Number.isNaN(dateMs) ? {} : { dateMs }),
+    };
   } catch (error) {
     const ms = io.now() - started;
     const hintConfig = { baseUrl, timeoutMs, maxTimeMs: timeoutMs, maxWaitMs };
@@ -151,9 +167,10 @@ function checkReach(service: Service | SotraError, online: ServiceAnswer | undef
   if (failure !== undefined) return problem(failure.message, failure.hint ?? 'check the address and the network');
   const found = `HTTP ${status} in ${Math.round(ms)} ms`;
   if (status === undefined || status >= 500) return warning(found, 'the service has a problem: try again later');
-  const newAddress = 'if the service moved, change the base URL; redirects are not followed';
-  if (status >= 300 && status < 400) return problem(`${found}: a redirect`, newAddress);
-  return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
+  if (status >= 300 && status < 400) return problem(`${found}: a redirect`, 'change the base URL if the service moved');
+  if (status === 404) return warning(found, 'check the path of the base URL: this may not be the service');
+  const notJson = 'check the base URL and the network: a proxy, a bot check or a web server answered';
+  return online.isOfService ? ok(found) : problem(`${found}, not an answer of the service`, notJson);
 }
 
 function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { io }: Context): Finding {
