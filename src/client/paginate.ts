@@ -54,16 +54,19 @@ async function* numberedPages(
   fetchPage: FetchPage,
 ): AsyncGenerator<Page> {
   const size = Number(input[paging.size] ?? paging.maxSize);
+  // A service may send fewer than asked for: then the first page tells how long one is.
+  let full = size;
   let before = '';
   for (let page = paging.kind === 'page' ? Number(input[paging.page] ?? 1) : 1; ; page += 1) {
     const numbered = paging.kind === 'page' && { [paging.page]: page };
     const items = listItems((await fetchPage({ ...input, [paging.size]: size, ...numbered })).data);
     const names = JSON.stringify(items.map(identifyItem));
-    if (items.length > 0 && names === before) throw repeated(`page ${page}`);
+    if (names === before && full === size) throw repeated(`page ${page}`);
+    if (names === before) return;
+    if (before === '') full = Math.min(size, items.length);
     before = names;
-    const more = items.length >= size;
-    yield { items, more };
-    if (paging.kind === 'limit' || !more) return;
+    yield { items, more: items.length >= size };
+    if (paging.kind === 'limit' || items.length === 0 || items.length < full) return;
   }
 }
 

@@ -210,6 +210,16 @@ test('pages by number end at the first page that is not full, and a page that co
   expect(deaf.requests).toHaveLength(2);
 });
 
+test('a service that sends fewer positions a page than asked for is read to the end', async () => {
+  const list = `profile positions ${wallet} open --all --format ndjson`;
+  const service = await paged([() => cardsDown(5, 4), () => cardsDown(3, 2), () => cardsDown(1, 1)]);
+  expect(idsIn((await run(list, { env: service.env })).out)).toEqual(['c5', 'c4', 'c3', 'c2', 'c1']);
+  expect(service.requests[0]?.url).toMatch(/\?page=1&limit=100$/);
+  const alwaysTheSame = await paged([() => cardsDown(2, 1)]);
+  const { out, code } = await run(list, { env: alwaysTheSame.env });
+  expect([code, idsIn(out)]).toEqual([0, ['c2', 'c1']]);
+});
+
 test('the first line is out before the second page is answered', async () => {
   let print = () => {};
   const printed = new Promise<void>((resolve) => {
