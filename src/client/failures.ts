@@ -13,6 +13,8 @@ type FailureKind = (typeof failureKinds)[number];
  */
 export class NetworkFailure extends Error {
   readonly kind: FailureKind;
+  /** The proxy that the request went through, unless NO_PROXY names its host. */
+  proxy?: string;
   constructor(kind: FailureKind, message: string, cause: unknown) {
     super(message, { cause });
     this.kind = kind;

@@ -2,7 +2,7 @@ import { longerTimeout } from '../api/duration.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { BoundsError } from '../api/json.ts';
 import type { SotraError } from '../errors.ts';
-import { findRedirect, isOfProxy, pickHeader, readCode, readKind } from './failures.ts';
+import { findRedirect, isOfProxy, type NetworkFailure, pickHeader, readCode, readKind } from './failures.ts';
 import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
@@ -22,9 +22,14 @@ interface HintConfig extends TimeLimits {
 
 /** Puts the error of a failed request into the words of the command line, with a hint; the library has neither. */
 export function explainRequestError(error: SotraError, failed: FailedRequest, config: HintConfig): SotraError {
-  if (error.code === 'network') return Object.assign(error, describeConnection(failed.request.url, error.cause));
-  const hint = findHint(error, failed, config);
-  return hint === undefined ? error : Object.assign(error, { hint });
+  const { url } = failed.request;
+  if (error.code === 'network') Object.assign(error, describeConnection(url, error.cause));
+  const hint = error.code === 'network' ? error.hint : findHint(error, failed, config);
+  const { kind = '', proxy } = (error.cause ?? {}) as Partial<NetworkFailure>;
+  // The name of a service is looked up by the proxy: one without an address or listener was asked without it.
+  const isOther = proxy === undefined || ['proxy', 'refused'].includes(kind);
+  const bypass = isOther ? '' : ` It may be the proxy ${proxy}: NO_PROXY=${url.hostname} bypasses it.`;
+  return hint === undefined ? error : Object.assign(error, { hint: hint + bypass });
 }
 
 function findHint(error: SotraError, { request, answer }: FailedRequest, config: HintConfig): string | undefined {
@@ -100,6 +105,10 @@ const problems: Readonly<Record<string, (failed: Connection) => Problem>> = {
   CERT_NOT_YET_VALID: ({ url }) => ({
     message: `the certificate of ${url.origin} is not valid yet, or the clock of this computer is behind`,
     hint: 'Check the clock: date -u.',
+  }),
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ url }) => ({
+    message: `the certificate of ${url.origin} is not for ${url.hostname}`,
+    hint: 'Check the host of the base URL: another server may answer at its address.',
   }),
   refused: ({ url, why }) => ({
     message: `${url.origin} cannot be reached: ${why}`,

@@ -31,9 +31,9 @@ export async function createNetwork({
       const dispatcher = chooseDispatcher(request.url);
       const proxy = dispatcher === direct ? undefined : proxyFor(request.url, proxies);
       const { body, problem, ...answer } = await exchange(request, limits, { dispatcher, now }).catch((thrown) => {
-        throw nameFailure(thrown, (error) =>
-          proxy === undefined ? readFailure(error) : readProxyFailure(error, proxy),
-        );
+        if (proxy === undefined) throw nameFailure(thrown, readFailure);
+        const failure = nameFailure(thrown, (error) => readProxyFailure(error, proxy));
+        throw Object.assign(failure, { proxy: `${proxy.protocol}//${proxy.host}` });
       });
       try {
         if (problem !== undefined) throw problem;

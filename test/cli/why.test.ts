@@ -226,6 +226,13 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'The service was not reached: the proxy <proxy> cannot be reached: nothing is listening at 127.0.0.1:9.',
     next: 'HTTPS_PROXY or HTTP_PROXY sets the proxy; NO_PROXY=service.example bypasses it.',
   },
+  'a connection that a proxy may have reset': {
+    serve: async () => 'https://service.example',
+    proxy: () => raw((socket) => socket.resetAndDestroy()),
+    code: 9,
+    rule: '<service> reset the connection before it answered.',
+    next: 'If it happens each time, check the port, and whether the address needs https. It may be the proxy <proxy>: NO_PROXY=service.example bypasses it.',
+  },
   'a proxy that refuses': {
     serve: async () => 'https://service.example',
     proxy: () => raw((socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')),
@@ -312,7 +319,7 @@ test.each(Object.entries(failures))('why explains %s', async (_, failure) => {
   const { failed, why, shown } = await failing(argv, env, more);
   expect(failed.code).toBe(code);
   expect(why.rule).toBe(rule.replaceAll('<service>', url ?? '').replaceAll('<proxy>', proxy));
-  if (next !== undefined) expect(why.next).toContain(next);
+  if (next !== undefined) expect(why.next).toContain(next.replace('<proxy>', proxy));
   expect(why).toMatchObject({
     exitCode: code === 0 ? null : code,
     asked: { method: expect.any(String), url: expect.stringContaining(url ?? '') },
