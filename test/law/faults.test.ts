@@ -87,24 +87,14 @@ test('a wrong shape is shown with a warning that names the place, and with --str
 test('a refused connection is exit 9 and said so; nothing was sent, so that POST is tried again as well', async () => {
   for (const { name, argv, stdin } of serviceCommands) {
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'key' };
-    const { code, out, err } = await run([...argv, ...flags], {
-      env,
-      stdin,
-      skipWaits: true,
-      maxAnswerBytes: 1024 ** 2,
-    });
+    const { code, out, err } = await run([...argv, ...flags], { env, stdin, skipWaits: true });
     expect([name, code, out]).toEqual([name, 9, '']);
     const { error } = JSON.parse(err);
     expect(error.code).toBe('network');
-    expect(error.message).toMatch(/^nothing is listening at http:\/\/127\.0\.0\.1:9 /);
+    const reason = 'nothing is listening at http://127.0.0.1:9';
+    expect(error.message.startsWith(`${reason} `)).toBe(true);
     // Those that go on with a file say instead where they stopped.
     if (!['webhook register', 'webhook add-addresses', 'follow bulk'].includes(name))
-      expect([name, error.details.attempts]).toEqual([
-        name,
-        [
-          { reason: 'nothing is listening at http://127.0.0.1:9', waitedMs: 0 },
-          { reason: 'nothing is listening at http://127.0.0.1:9', waitedMs: null },
-        ],
-      ]);
+      expect([name, error.details.attempts]).toEqual([name, [0, null].map((waitedMs) => ({ reason, waitedMs }))]);
   }
 });

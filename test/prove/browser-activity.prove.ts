@@ -136,12 +136,8 @@ test('axe-core finds nothing on any view, narrow and wide, light and dark, and n
 });
 
 /** Texts that must stay text; their scripts would change `document.title`. */
-const attacks = [
-  ...naughty,
-  '<svg onload=document.title=1>',
-  '"><script>document.title=2</script>',
-  'javascript:alert(1)',
-];
+const scripts = ['<svg onload=document.title=1>', '"><script>document.title=2</script>', 'javascript:alert(1)'];
+const attacks = [...naughty, ...scripts];
 
 /** Counts elements that our pages never draw, such as a text that became markup, and links away from the page. */
 const strangers = `document.querySelectorAll(
@@ -157,21 +153,12 @@ test('untrusted text stays text in every field of an event, and none of it runs'
   const folder = temporaryFolder();
   await fillInbox(
     folder,
-    attacks.map((text, index) => ({
-      headers: ['x-name', encodeURIComponent(text)],
-      body: Buffer.from(
-        JSON.stringify({
-          events: [
-            {
-              eventId: `e${index}`,
-              eventType: text,
-              walletAddresses: [text],
-              feedItem: { itemTitle: text, [text]: text },
-            },
-          ],
-        }),
-      ),
-    })),
+    attacks.map((text, index) => {
+      const feedItem = { itemTitle: text, [text]: text };
+      const event = { eventId: `e${index}`, eventType: text, walletAddresses: [text], feedItem };
+      const body = Buffer.from(JSON.stringify({ events: [event] }));
+      return { headers: ['x-name', encodeURIComponent(text)], body };
+    }),
   );
   const { ui, url } = await listen(folder, '--ui');
   for (const text of attacks.slice(-40)) await send(url, text, {}, `/${encodeURIComponent(text).slice(0, 200)}`);
@@ -205,14 +192,8 @@ test('untrusted text stays text in every field of a board, a trader, a webhook, 
   answer({ traders: attacks.map((text, index) => ({ profile: profile(text, `ext:${index}`), pnl })) });
   await show('/board');
   await expectText('tbody th');
-  answer(
-    attacks.map((text, index) => ({
-      uid: `hook-${index}`,
-      destinationUrl: text,
-      walletAddresses: [text],
-      secret: text,
-    })),
-  );
+  const secrets = (text: string) => ({ destinationUrl: text, walletAddresses: [text], secret: text });
+  answer(attacks.map((text, index) => ({ uid: `hook-${index}`, ...secrets(text) })));
   await show('/webhooks');
   await expectText('tbody th');
   const markup = [...attacks.entries()].filter(([, text]) => /[<>&"'`]|script/i.test(text)).slice(-40);

@@ -189,30 +189,17 @@ const half = (response: ServerResponse, archive: Buffer) => {
   response.write(archive.subarray(0, archive.length / 2), () => response.destroy());
 };
 
+const short: typeof half = (response, archive) => response.end(archive.subarray(0, 100));
+const sums = `${'1'.repeat(64)}  sotra-1.0.0-linux-x64.tar.xz\n`;
+const isWrong = 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed';
+const isCut = 'cannot download {url}; nothing was installed';
+
 test.runIf(canPack).each<{ what: string; without?: string[]; sums?: string; send?: typeof half; said: string }>([
-  {
-    what: 'a wrong sum',
-    sums: `${'1'.repeat(64)}  sotra-1.0.0-linux-x64.tar.xz\n`,
-    said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
-  },
-  {
-    what: 'a wrong sum, with shasum',
-    without: ['sha256sum'],
-    sums: `${'1'.repeat(64)}  sotra-1.0.0-linux-x64.tar.xz\n`,
-    said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
-  },
-  { what: 'half a download of curl', send: half, said: 'cannot download {url}; nothing was installed' },
-  {
-    what: 'half a download of wget',
-    without: ['curl'],
-    send: half,
-    said: 'cannot download {url}; nothing was installed',
-  },
-  {
-    what: 'half a download that looks whole',
-    send: (response, archive) => response.end(archive.subarray(0, 100)),
-    said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
-  },
+  { what: 'a wrong sum', sums, said: isWrong },
+  { what: 'a wrong sum, with shasum', without: ['sha256sum'], sums, said: isWrong },
+  { what: 'half a download of curl', send: half, said: isCut },
+  { what: 'half a download of wget', without: ['curl'], send: half, said: isCut },
+  { what: 'half a download that looks whole', send: short, said: isWrong },
   {
     what: 'a page instead of the sums',
     sums: '<!doctype html><title>Sign in</title>',
@@ -225,23 +212,16 @@ test.runIf(canPack).each<{ what: string; without?: string[]; sums?: string; send
   expect([code, left]).toEqual([1, []]);
 });
 
+const on = (system: string, machine: string) => `case $1 in -s) echo ${system} ;; *) echo ${machine} ;; esac`;
+
 test.each([
   [{ without: ['curl', 'wget'] }, 'install.sh: curl or wget is needed\n'],
   [{ without: ['sha256sum', 'shasum'] }, 'install.sh: sha256sum or shasum is needed\n'],
+  [{ uname: on('FreeBSD', 'amd64') }, `install.sh: there is no file for FreeBSD on amd64\n${npm}`],
+  [{ uname: on('Linux', 'armv7l') }, `install.sh: there is no file for Linux on armv7l\n${npm}`],
+  [{ uname: on('MINGW64_NT-10.0', 'x86_64') }, `install.sh: there is no file for MINGW64_NT-10.0 on x86_64\n${npm}`],
   [
-    { uname: 'case $1 in -s) echo FreeBSD ;; *) echo amd64 ;; esac' },
-    `install.sh: there is no file for FreeBSD on amd64\n${npm}`,
-  ],
-  [
-    { uname: 'case $1 in -s) echo Linux ;; *) echo armv7l ;; esac' },
-    `install.sh: there is no file for Linux on armv7l\n${npm}`,
-  ],
-  [
-    { uname: 'case $1 in -s) echo MINGW64_NT-10.0 ;; *) echo x86_64 ;; esac' },
-    `install.sh: there is no file for MINGW64_NT-10.0 on x86_64\n${npm}`,
-  ],
-  [
-    { ldd: 'echo "musl libc (x86_64)" >&2; exit 1', uname: 'case $1 in -s) echo Linux ;; *) echo x86_64 ;; esac' },
+    { ldd: 'echo "musl libc (x86_64)" >&2; exit 1', uname: on('Linux', 'x86_64') },
     `install.sh: the file needs glibc; this system has musl (Alpine?)\n${npm}`,
   ],
 ])('with tools %j nothing is asked for', async (tools, said) => {

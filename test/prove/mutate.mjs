@@ -28,7 +28,7 @@ const areas = {
     'unit/sandbox/ledger/figures unit/lib/output/format cli/leaderboard/board law/figures law/properties',
   ),
   retry: area('client/retry', 'unit/client/retry unit/client/failures unit/client/network'),
-  outbox: area('lib/outbox', 'unit/lib/outbox unit/sandbox/deliver/deliver unit/webhooks/local/local-inbox'),
+  outbox: area('lib/outbox', 'unit/lib/outbox'),
   upload: area(
     'upload/make-webhook upload/send upload/state upload/upload',
     'cli/webhook/upload cli/webhook/sync cli/webhook/upload-once cli/follow/bulk cli/webhook/list',

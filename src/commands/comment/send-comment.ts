@@ -43,7 +43,7 @@ export function makeBody(comment: SendableComment) {
 
 /**
  * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` if a different comment was stored;
- * those of a call, with their outcome.
+ * those of a call.
  */
 export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
@@ -105,10 +105,10 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   const byHand = command`sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
   const { signal } = context.io;
   const { code, status, requestId } = lost;
-  const makeFailure = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
-    new SotraError(code, writeMessage(lost) + why, { hint, status, requestId, cause: lost, outcome });
+  const makeFailure = (why: string, hint: string) =>
+    new SotraError(code, writeMessage(lost) + why, { hint, status, requestId, cause: lost });
   const unknown = 'it is unknown whether the comment was posted';
-  if (signal.aborted) throw makeFailure('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
+  if (signal.aborted) throw makeFailure(` while posting: ${unknown}`, `Check: ${byHand}`);
   context.note(`${writeMessage(lost)}. Checking whether the comment was posted.`);
   try {
     for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
@@ -121,8 +121,8 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
     const why = `; ${unknown}, and the lookup failed: ${readMessage(thrown)}`;
-    throw makeFailure('unknown', why, `Check before you post again: ${byHand}`);
+    throw makeFailure(why, `Check before you post again: ${byHand}`);
   }
   const hint = `Post it again. To make sure that it does not appear late: ${byHand}`;
-  throw makeFailure('unsent', '; a lookup did not find the comment: it was not posted', hint);
+  throw makeFailure('; a lookup did not find the comment: it was not posted', hint);
 }

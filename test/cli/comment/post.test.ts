@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { sendComment } from '../../../src/commands/comment/send-comment.ts';
 import { answering, failure, newUser, run, runJson, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
@@ -58,11 +59,13 @@ test.each<[sent: Record<string, string>, answered: Record<string, unknown>]>([
 test.each<[sent: Record<string, string>, answered: Record<string, unknown>, signed: string]>([
   [{}, { transactionHash: swaps.second }, swaps.good],
   [{}, { chain: 'ethereum' }, 'base'],
+  [{}, { chain: undefined }, 'base'],
   [{}, { tokenAddress: evmTrader.address }, degen],
   [{}, { commentText: undefined }, 'gm'],
   [{ text: '0xAB' }, { commentText: '0xab' }, '0xAB'],
   [{}, { signerAddress: degen }, evmTrader.address],
   [onHyperliquid('K0xAB'), { tokenAddress: 'K0xab' }, 'K0xAB'],
+  [onHyperliquid('0xABK'), { tokenAddress: '0xabK' }, '0xABK'],
   [onSolana, { signerAddress: solanaTrader.address.toLowerCase() }, onSolana.signer],
 ])('with %j the answered %j is another comment: exit 12, and both are shown', async (sent, answered, signed) => {
   const { code, out, err, requests } = await postElsewhere(sent, answered);
@@ -117,15 +120,18 @@ test('Ctrl-C while a comment is sent: it is unknown whether it was posted, and n
 test('a post without an answer that is not found was not posted, and says so; nothing is sent twice', async () => {
   for (const status of [502, 0]) {
     const service = await stub((seen, response) => {
-      if (seen.method === 'GET') response.end(JSON.stringify({ [swaps.good]: { comments: [], insights: [] } }));
+      const found = status > 0 ? null : { comments: [], insights: [] };
+      if (seen.method === 'GET') response.end(JSON.stringify({ [swaps.good]: found }));
       else if (status > 0) response.writeHead(status).end('{"error":"bad gateway"}');
       // Otherwise no answer at all: the client gives up.
     });
-    const words = post('--timeout', '300ms');
-    const { code, err } = await run(words, { env: service.env, skipWaits: true });
+    const env = { ...service.env, ...newUser().env };
+    const { code, err } = await run(post('--timeout', '300ms'), { env, skipWaits: true, now: 1_000_000 });
     expect(code).toBe(status > 0 ? 8 : 9);
     expect(err).toContain('a lookup did not find the comment: it was not posted');
     expect(service.requests.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET']);
+    const calls: { atMs: number }[] = await runJson('history', { env });
+    expect(calls.map(({ atMs }) => atMs - 1_000_000)).toEqual([2100, 700, 0, 0]);
   }
 });
 
@@ -153,6 +159,9 @@ test('Ctrl-C before the comment is sent leaves 130 and sends nothing', async () 
   const outcome = await run(post(), { env: service.env, signal: AbortSignal.abort() });
   expect(outcome).toEqual(failure(130, 'error: interrupted: nothing was signed\n'));
   expect(service.requests).toEqual([]);
+  const stopped = { io: { signal: AbortSignal.abort() } };
+  const unsent = { code: 'interrupted', message: 'interrupted: nothing was sent' };
+  await expect(sendComment({} as never, stopped as never)).rejects.toMatchObject(unsent);
 });
 
 test('a missing API key is reported before a private key or a confirmation is asked for', async () => {

@@ -107,6 +107,8 @@ test('on a terminal the service is named by its origin, and the text shown if it
   expect(known.err).toContain('  5  Comment: | gm\n');
   const unknown = await post([...swap, ...given], { ...at, answers: ['n'] });
   expect(unknown.err).toContain(`Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] n\nerror: `);
+  const inSandbox = await post(['--sandbox', ...swap, ...given], { tty: 100, answers: ['n'] });
+  expect(inSandbox.err).toContain('Post this comment to the sandbox? [y/N] n\n');
   const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
   expect(never).toEqual(failure(2, `cannot ask whether to post this comment to ${service.url}: --no-input is set`));
   expect((await post([...swap, ...given, '--yes'], { ...at, answers: [] })).code).toBe(0);

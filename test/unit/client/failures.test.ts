@@ -55,29 +55,15 @@ test.each(thrown)('of a connection that ends with %o the kind is %s: %s', (error
 
 const refusedAt = (address: string, port: number) => coded('ECONNREFUSED', 'refused', { address, port });
 const cannot = (proxy: string, why: string) => `the proxy ${proxy} cannot be reached: ${why}`;
+const [own, named] = ['http://127.0.0.1:81', 'http://p.test:81'];
 
 const proxied: readonly [proxy: string, error: Error, kind: string, message: string][] = [
-  [
-    'http://p.test:8080',
-    coded('X', 'Proxy response (407) !== 200'),
-    'proxy',
-    'the proxy http://p.test:8080 answered 407',
-  ],
-  [
-    'http://127.0.0.1:81',
-    refusedAt('127.0.0.1', 81),
-    'proxy',
-    cannot('http://127.0.0.1:81', 'nothing is listening at 127.0.0.1:81'),
-  ],
-  ['http://127.0.0.1:81', refusedAt('127.0.0.1', 82), 'refused', 'refused'],
-  ['http://127.0.0.1:81', refusedAt('127.0.0.2', 81), 'refused', 'refused'],
+  [named, coded('X', 'Proxy response (407) !== 200'), 'proxy', 'the proxy http://p.test:81 answered 407'],
+  [own, refusedAt('127.0.0.1', 81), 'proxy', cannot(own, 'nothing is listening at 127.0.0.1:81')],
+  [own, refusedAt('127.0.0.1', 82), 'refused', 'refused'],
+  [own, refusedAt('127.0.0.2', 81), 'refused', 'refused'],
   ['http://[::1]:81', refusedAt('::1', 81), 'proxy', cannot('http://[::1]:81', 'nothing is listening at [::1]:81')],
-  [
-    'http://p.test:81',
-    refusedAt('10.0.0.1', 81),
-    'proxy',
-    cannot('http://p.test:81', 'nothing is listening at 10.0.0.1:81'),
-  ],
+  [named, refusedAt('10.0.0.1', 81), 'proxy', cannot(named, 'nothing is listening at 10.0.0.1:81')],
   ['http://p1.test:81', refusedAt('10.0.0.1', 82), 'refused', 'refused'],
   ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'p.test' }), 'proxy', cannot('http://p.test', 'no')],
   ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'a.example.com' }), 'refused', 'no'],

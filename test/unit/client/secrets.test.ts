@@ -2,55 +2,47 @@ import { expect, test } from 'vitest';
 import { hideKeyInAnswers, hideSecrets, requestHider } from '../../../src/client/secrets.ts';
 import { size } from '../../support/size.ts';
 
-const hidden: readonly [text: string, key: string | undefined, shown: string][] = [
-  ['{"secret":"abc","a":"b"}', undefined, '{"secret":"***","a":"b"}'],
-  ['{"signature":"abc","secret":"d"}', undefined, '{"signature":"***","secret":"***"}'],
-  ['{"secret"\n  : "abc"}', undefined, '{"secret"\n  : "***"}'],
-  ['{"secret":"a\\"b","a":1}', undefined, '{"secret":"***","a":1}'],
-  ['{"secret":"a\\nb\\\\","a":1}', undefined, '{"secret":"***","a":1}'],
-  ['{"secret":""}', undefined, '{"secret":"***"}'],
-  ['{"secret":"cut of', undefined, '{"secret":"***'],
-  ['{"secret":"a\\\\","signature":"b"}', undefined, '{"secret":"***","signature":"***"}'],
-  ['"{\\"secret\\":\\"a\\",\\"b\\":1}"', undefined, '"{\\"secret\\":\\"***\\",\\"b\\":1}"'],
-  ['"\\"{\\\\\\"apiKey\\\\\\": \\\\\\"a\\\\\\"}\\""', undefined, '"\\"{\\\\\\"apiKey\\\\\\": \\\\\\"***\\\\\\"}\\""'],
-  ['{"secret":1,"secrets":"x"}', undefined, '{"secret":1,"secrets":"x"}'],
-  ['{"access_token":"x","Password":"y"}', undefined, '{"access_token":"***","Password":"***"}'],
-  ['{"client_secret":"x","bearer":"y","pwd":"z"}', undefined, '{"client_secret":"***","bearer":"***","pwd":"***"}'],
-  [
-    '{"webhookSecret":"x","jwt":"y","authToken":"z"}',
-    undefined,
-    '{"webhookSecret":"***","jwt":"***","authToken":"***"}',
-  ],
-  ['{"token":"PEPE","key":"all","code":"usage"}', undefined, '{"token":"PEPE","key":"all","code":"usage"}'],
-  ['{"quote_token":"0x1","nextToken":"2"}', undefined, '{"quote_token":"0x1","nextToken":"2"}'],
-  [
-    '?client_secret=x&bearer=y&access_token=z&limit=1',
-    undefined,
-    '?client_secret=***&bearer=***&access_token=***&limit=1',
-  ],
-  ['whsec_12345678 and whsec_ab+/=-_9', undefined, 'whsec_*** and whsec_***'],
-  ['whsec_1234567', undefined, 'whsec_1234567'],
-  ['my key-1234 is key-1234', 'key-1234', 'my *** is ***'],
-  ['a key1 b', 'key1', 'a *** b'],
-  ['a key b', 'key', 'a key b'],
-  ['a b', '', 'a b'],
-  ['k/y"1 k\\/y\\"1 k/y\\"1 k%2Fy%221', 'k/y"1', '*** *** *** ***'],
-  ['a$&b $1', 'a$&b', '*** $1'],
+const hidden: readonly [text: string, shown: string, key?: string][] = [
+  ['{"secret":"abc","a":"b"}', '{"secret":"***","a":"b"}'],
+  ['{"signature":"abc","secret":"d"}', '{"signature":"***","secret":"***"}'],
+  ['{"secret"\n  : "abc"}', '{"secret"\n  : "***"}'],
+  ['{"secret":"a\\"b","a":1}', '{"secret":"***","a":1}'],
+  ['{"secret":"a\\nb\\\\","a":1}', '{"secret":"***","a":1}'],
+  ['{"secret":""}', '{"secret":"***"}'],
+  ['{"secret":"cut of', '{"secret":"***'],
+  ['{"secret":"a\\\\","signature":"b"}', '{"secret":"***","signature":"***"}'],
+  ['"{\\"secret\\":\\"a\\",\\"b\\":1}"', '"{\\"secret\\":\\"***\\",\\"b\\":1}"'],
+  ['"\\"{\\\\\\"apiKey\\\\\\": \\\\\\"a\\\\\\"}\\""', '"\\"{\\\\\\"apiKey\\\\\\": \\\\\\"***\\\\\\"}\\""'],
+  ['{"secret":1,"secrets":"x"}', '{"secret":1,"secrets":"x"}'],
+  ['{"access_token":"x","Password":"y"}', '{"access_token":"***","Password":"***"}'],
+  ['{"client_secret":"x","bearer":"y","pwd":"z"}', '{"client_secret":"***","bearer":"***","pwd":"***"}'],
+  ['{"webhookSecret":"x","jwt":"y","authToken":"z"}', '{"webhookSecret":"***","jwt":"***","authToken":"***"}'],
+  ['{"token":"PEPE","key":"all","code":"usage"}', '{"token":"PEPE","key":"all","code":"usage"}'],
+  ['{"quote_token":"0x1","nextToken":"2"}', '{"quote_token":"0x1","nextToken":"2"}'],
+  ['?client_secret=x&bearer=y&access_token=z&limit=1', '?client_secret=***&bearer=***&access_token=***&limit=1'],
+  ['whsec_12345678 and whsec_ab+/=-_9', 'whsec_*** and whsec_***'],
+  ['whsec_1234567', 'whsec_1234567'],
+  ['my key-1234 is key-1234', 'my *** is ***', 'key-1234'],
+  ['a key1 b', 'a *** b', 'key1'],
+  ['a key b', 'a key b', 'key'],
+  ['a b', 'a b', ''],
+  ['k/y"1 k\\/y\\"1 k/y\\"1 k%2Fy%221', '*** *** *** ***', 'k/y"1'],
+  ['a$&b $1', '*** $1', 'a$&b'],
   // What JSON writes for this key begins with the key.
-  ['key-1\\\\ key-1\\', 'key-1\\', '*** ***'],
+  ['key-1\\\\ key-1\\', '*** ***', 'key-1\\'],
   // From a form, typed into a query, typed into a path.
-  ['?a=it%27s%21+%7E%22k', 'it\'s! ~"k', '?a=***'],
-  ['?a=it%27s!%20~%22k', 'it\'s! ~"k', '?a=***'],
-  ["/v1/it's!%20~%22k", 'it\'s! ~"k', '/v1/***'],
-  ['a b / c', '/../b', 'a b / c'],
+  ['?a=it%27s%21+%7E%22k', '?a=***', 'it\'s! ~"k'],
+  ['?a=it%27s!%20~%22k', '?a=***', 'it\'s! ~"k'],
+  ["/v1/it's!%20~%22k", '/v1/***', 'it\'s! ~"k'],
+  ['a b / c', 'a b / c', '/../b'],
   // Spellings that no encoder of ours writes.
-  ['"k\\u002B1=/x" "k\\u002b1\\u003D\\/x" "\\u006b\\u002b1\\u003d\\u002fx"', 'k+1=/x', '"***" "***" "***"'],
-  ['k%2b1%3d%2fx k%252B1%253d%252Fx %6B%2B1=/x k%25252b1=/x', 'k+1=/x', '*** *** *** ***'],
-  ['"\\"k\\\\u002b1=\\\\/x\\""', 'k+1=/x', '"\\"***\\""'],
-  ['k+1=/y K+1=/X', 'k+1=/x', 'k+1=/y K+1=/X'],
+  ['"k\\u002B1=/x" "k\\u002b1\\u003D\\/x" "\\u006b\\u002b1\\u003d\\u002fx"', '"***" "***" "***"', 'k+1=/x'],
+  ['k%2b1%3d%2fx k%252B1%253d%252Fx %6B%2B1=/x k%25252b1=/x', '*** *** *** ***', 'k+1=/x'],
+  ['"\\"k\\\\u002b1=\\\\/x\\""', '"\\"***\\""', 'k+1=/x'],
+  ['k+1=/y K+1=/X', 'k+1=/y K+1=/X', 'k+1=/x'],
 ];
 
-test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) => {
+test.each(hidden)('of %j there is shown %j, with the key %j', (text, shown, key) => {
   expect(hideSecrets(text, key)).toBe(shown);
 });
 
