@@ -1,10 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Profile } from '../../api/answers.ts';
 import { type BulkEntry, bulk as endpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
 import { tryParseJson } from '../../api/json.ts';
-import { command } from '../../client/shell.ts';
+import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
@@ -58,6 +58,8 @@ const maxProfiles = 5000;
  */
 export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
   const undoPath = chooseUndoPath(undoFile, file, context);
+  if (report !== undefined && resolve(report) === resolve(undoPath))
+    throw usageError(`--report and --undo-file are the same file: ${report}`, 'Name two files.');
   const entries = await readGoodEntries(file, fromLine, context);
   const batches = splitBatches(entries);
   const [first] = batches;
@@ -77,12 +79,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   if (report !== undefined) await confirmReplace('--report', report, context);
   const reportFile = await openOutput('--report', report, [file]);
   writeUndoFile(undoPath, batches);
-  const requestIds: (string | null)[] = [];
-  let failed: SotraError | undefined;
-  const profiles = await sendBatches(batches, requestIds, context).catch((thrown: unknown) => {
-    failed = toSotraError(thrown);
-    return new Map<string, Profile>();
-  });
+  const { profiles, requestIds, failed } = await sendBatches(batches, context);
   await writeReport(reportFile, batches, requestIds, failed);
   if (failed !== undefined) throw explainFailure(failed, { file, batches, sent: requestIds.length, undoPath });
   const isNamed = profiles.size <= maxProfiles;
@@ -92,14 +89,18 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   return { kind: 'answer', answer, notes };
 }
 
-/** The profiles that were followed or unfollowed, in the order of mention; adds the id of each request that succeeded to `requestIds`. */
-async function sendBatches(
-  batches: readonly Batch[],
-  requestIds: (string | null)[],
-  context: Context,
-): Promise<Map<string, Profile>> {
+interface SentBatches {
+  /** The profiles that were followed or unfollowed, by id, in the order of mention. */
+  profiles: Map<string, Profile>;
+  /** Of each request that succeeded. */
+  requestIds: (string | null)[];
+  /** The error of the request after those. */
+  failed?: SotraError;
+}
+
+async function sendBatches(batches: readonly Batch[], context: Context): Promise<SentBatches> {
   const progress = await showProgress(context, { silent: batches.length === 1 });
-  const profiles = new Map<string, Profile>();
+  const done: SentBatches = { profiles: new Map(), requestIds: [] };
   const total = batches.flat().length;
   let sent = 0;
   try {
@@ -107,12 +108,15 @@ async function sendBatches(
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted', { outcome: 'unsent' });
       const entries = batch.map(({ entry }) => entry);
       const { data, requestId = null } = await context.client.call(endpoint, { entries });
-      requestIds.push(requestId);
-      for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
+      done.requestIds.push(requestId);
+      for (const profile of data.targetProfiles ?? [])
+        if (!done.profiles.has(profile.id)) done.profiles.set(profile.id, profile);
       sent += batch.length;
       if (progress.live || sent === total) progress.step(`sent ${formatCount(sent)} of ${counted(total, 'entry')}`);
     }
-    return profiles;
+    return done;
+  } catch (thrown) {
+    return { ...done, failed: toSotraError(thrown) };
   } finally {
     progress.stop();
   }
@@ -173,7 +177,7 @@ function explainFailure(error: SotraError, { file, batches, sent, undoPath }: Fa
   const before = sent === 0 ? '' : `; ${units} ${start?.number} to ${appliedThrough} are applied`;
   const untouched = sent === 0 ? '; nothing is applied' : `; ${unit} ${from} and later are not applied`;
   const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
-  const bulkLine = (name: string) => command`sotra follow bulk --file ${name}`;
+  const bulkLine = (name: string) => `sotra follow bulk ${shellLine(flagWords('--file', name))}`;
   const proceed = `Continue with ${bulkLine(file)} --from-line ${from}`;
   const code = sent === 0 || error.code === 'interrupted' ? error.code : 'partial';
   return new SotraError(code, writeMessage(error) + before + after, {

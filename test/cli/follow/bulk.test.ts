@@ -187,6 +187,7 @@ test('a request whose answer never came may be applied: the error says so, and i
   expect(code).toBe(10);
   const { error } = JSON.parse(err);
   expect(error.message).toContain('lines 1 to 1000 are applied; lines 1001 to 1500 may or may not be applied');
+  expect(error.hint).toContain('Continue with sotra follow bulk --file=- --from-line 1001, or undo');
   expect(readFileSync(error.details.undoFile, 'utf8').split('\n')).toHaveLength(1501);
   expect(service.requests).toHaveLength(2);
 });
@@ -209,6 +210,9 @@ test('--undo-file names the place, and a file that is there is left alone', asyn
   const text = readFileSync(undo, 'utf8');
   expect(await run(argv, { env: service.envA })).toEqual(failure(2, `--undo-file ${undo}: already exists`));
   expect(readFileSync(undo, 'utf8')).toBe(text);
+  const own = join(undo, '..', 'own.ndjson');
+  const both = await run([...argv.slice(0, -1), own, '--report', own], { env: service.envA });
+  expect([both, existsSync(own)]).toEqual([failure(2, `--report and --undo-file are the same file: ${own}`), false]);
   const nowhere = join(undo, 'below', 'x.ndjson');
   const impossible = await run([...argv.slice(0, -1), nowhere], { env: service.envA });
   expect(impossible).toEqual(failure(3, 'cannot write the undo file'));
