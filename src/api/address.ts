@@ -8,12 +8,7 @@ export function isEvmAddress(text: string): boolean {
 }
 
 export function isSolanaAddress(text: string): boolean {
-  if (text.length < 32 || text.length > 44) return false;
-  try {
-    return base58.decode(text).length === 32;
-  } catch {
-    return false;
-  }
+  return decodeBase58(text, 32) !== undefined;
 }
 
 export function isWalletAddress(text: string): boolean {
@@ -59,9 +54,12 @@ export function encodeBase58(bytes: Uint8Array): string {
   return base58.encode(bytes);
 }
 
-export function decodeBase58(text: string): Uint8Array | undefined {
+/** The bytes of a base58 text if they are `size`, 32 or 64. Texts of another length are not decoded: long ones take long. */
+export function decodeBase58(text: string, size: number): Uint8Array | undefined {
+  if (text.length < size || text.length > size * 1.375) return undefined;
   try {
-    return base58.decode(text);
+    const bytes = base58.decode(text);
+    return bytes.length === size ? bytes : undefined;
   } catch {
     return undefined;
   }

@@ -68,7 +68,7 @@ export function commentProblem(fields: TextFields): string | undefined {
 
 const isEvmHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);
 const isOrderId = (text: string) => /^\d{1,20}$/.test(text);
-const isSolanaHash = (text: string) => text.length <= 90 && decodeBase58(text)?.length === 64;
+const isSolanaHash = (text: string) => decodeBase58(text, 64) !== undefined;
 
 /** What is wrong with the hash of a transaction, or an order id, for its chain; `undefined` if nothing is. */
 export function transactionProblem(chain: string, text: string): string | undefined {

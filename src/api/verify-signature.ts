@@ -1,14 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { recoverMessageAddress } from 'viem/utils';
-import {
-  decodeBase58,
-  decodeHex,
-  encodeBase58,
-  encodeHex,
-  isEvmAddress,
-  isSolanaAddress,
-  plainAddress,
-} from './address.ts';
+import { decodeBase58, decodeHex, encodeBase58, encodeHex, isEvmAddress, plainAddress } from './address.ts';
 import { findFamily } from './chain.ts';
 
 export interface Verdict {
@@ -20,9 +12,6 @@ export interface Verdict {
   reason?: string;
 }
 
-/** Text form of a Solana signature; the service accepts base58 (wire-facts 1, row 22). */
-type Encoding = 'base58' | 'base64' | 'hex';
-
 /** The signature to verify. */
 export interface SignatureClaim {
   chain: string;
@@ -30,8 +19,8 @@ export interface SignatureClaim {
   message: string;
   signature: string;
   signerAddress: string;
-  /** Of a Solana signature; detected from the text if absent. */
-  encoding?: Encoding | undefined;
+  /** The form in which the service accepts a Solana signature (wire-facts 1, row 22); any is if absent. */
+  encoding?: 'base58';
 }
 
 /**
@@ -103,9 +92,9 @@ export async function recoverAddress(message: SignableMessage, signature: Hex): 
 
 function verifySolana({ message, signature, signerAddress, encoding }: SignatureClaim): Verdict {
   const address = plainAddress(signerAddress);
-  const key = isSolanaAddress(address) ? decodeBase58(address) : undefined;
+  const key = decodeBase58(address, 32);
   if (key === undefined) return refuseSigner(signerAddress, 'the signer is not a Solana address (32 bytes in base58)');
-  const bytes = decodeSignature(signature, encoding);
+  const bytes = encoding === undefined ? decodeSignature(signature) : decodeBase58(signature, 64);
   if (bytes === undefined)
     return refuseSigner(signerAddress, `the signature is not ${encoding ?? 'base58, base64 or hex'} text of 64 bytes`);
   const problem = ed25519Problem(new TextEncoder().encode(message), bytes, key);
@@ -113,21 +102,11 @@ function verifySolana({ message, signature, signerAddress, encoding }: Signature
   return { valid: true, recoveredAddress: address, signerAddress };
 }
 
-/** The 64 bytes that a text is in each encoding. */
-const decoders: Readonly<Record<Encoding, (text: string) => Uint8Array | undefined>> = {
-  hex: (text) => (/^(0x)?[0-9a-fA-F]{128}$/.test(text) ? decodeHex(text.slice(-128)) : undefined),
-  base64: (text) =>
-    /^[A-Za-z0-9+/]{86}==$/.test(text) ? Uint8Array.from(atob(text), (each) => each.charCodeAt(0)) : undefined,
-  base58: (text) => {
-    const bytes = text.length <= 90 ? decodeBase58(text) : undefined;
-    return bytes?.length === 64 ? bytes : undefined;
-  },
-};
-
-/** Without a named encoding, in the one that fits: no text fits two. */
-function decodeSignature(text: string, encoding?: Encoding): Uint8Array | undefined {
-  if (encoding !== undefined) return decoders[encoding](text);
-  return decoders.hex(text) ?? decoders.base64(text) ?? decoders.base58(text);
+/** The bytes of a Solana signature in hex, base64 or base58: no text is two of them. */
+function decodeSignature(text: string): Uint8Array | undefined {
+  if (/^(0x)?[0-9a-fA-F]{128}$/.test(text)) return decodeHex(text);
+  if (/^[A-Za-z0-9+/]{86}==$/.test(text)) return Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+  return decodeBase58(text, 64);
 }
 
 /**

@@ -31,8 +31,8 @@ export function readKeyContent(content: Buffer, source: string): KeyContent {
   if (text.startsWith('{')) return { kind: 'keystore', json: parseKeystore(text, source) };
   const list = text.startsWith('[') ? readByteList(text) : undefined;
   if (list !== undefined) return { kind: 'plain', key: splitKeypair(list, source) };
-  const pair = decodeKeypair(text);
-  if (pair?.length === 64) return { kind: 'plain', key: splitKeypair(pair, source) };
+  const pair = decodeBase58(text, 64);
+  if (pair !== undefined) return { kind: 'plain', key: splitKeypair(pair, source) };
   throw keyError(`${source} holds no private key in a known form${phraseHint(text)}`);
 }
 
@@ -65,14 +65,6 @@ const knownForms =
 
 export function keyError(message: string, hint = knownForms): SotraError {
   return new SotraError('signing-key', message, { hint });
-}
-
-/** The longest base58 of 64 bytes. */
-const maxPairLetters = 88;
-
-/** The bytes of base58 that may be a keypair: longer texts take long. */
-function decodeKeypair(text: string): Uint8Array | undefined {
-  return text.length <= maxPairLetters ? decodeBase58(text) : undefined;
 }
 
 /** The numbers of a JSON list of bytes; `undefined` for anything else. */

@@ -35,7 +35,7 @@ export const keystore = {
 
 /** A signature in base58, in another encoding. */
 export function recode(signature: string, encoding: 'base64' | 'hex'): string {
-  return Buffer.from(decodeBase58(signature) ?? []).toString(encoding);
+  return Buffer.from(decodeBase58(signature, 64) ?? []).toString(encoding);
 }
 
 export const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';

@@ -151,7 +151,7 @@ function isId(text: string): boolean {
     isWalletAddress(text) ||
     isUuid(text) ||
     (text.startsWith('0x') && isHashOrKey(text)) ||
-    (/^.{64,90}$/.test(text) && decodeBase58(text)?.length === 64)
+    decodeBase58(text, 64) !== undefined
   );
 }
 
