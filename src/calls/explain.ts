@@ -261,15 +261,7 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
 function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   const { endpoint, parts, settings } = facts;
   const named = findNamed(facts, answer);
-  if (named.includes('signature')) {
-    const { layout = 'five-line' } = settings;
-    const other = layout === 'five-line' ? 'blank-line' : 'five-line';
-    return makeReason(
-      `The service refused the signature${quote(answer)}. It was made over the layout ${layout}, beginning "${settings.serviceName ?? ''} Swap Comment:".`,
-      `sotra comment verify --help`,
-      command`sotra context set ${settings.context ?? '<name>'} --layout ${other}`,
-    );
-  }
+  if (named.includes('signature')) return reasonOfSignature(facts, answer);
   const help = endpoint === undefined ? [] : [shellLine(['sotra', ...endpoint.id.split('.'), '--help'])];
   const decoded = endpoint && parts && decodeRequest(endpoint, parts, settings.wire, ['all']);
   if (decoded?.ok === false) {
@@ -286,6 +278,23 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
 function reasonOfLimit(facts: Facts, answer: Answer): Reason {
   const { asked, next } = planRepeat(facts, answer, ['--rate 2/s', '--retries 10']);
   return makeReason(`Too many calls to ${facts.origin}${quote(answer)}.${asked}`, ...next);
+}
+
+function reasonOfSignature({ entry, settings }: Facts, answer: Answer): Reason {
+  const readFlag = (flag: string) =>
+    new RegExp(`${flag} ('[^']*'|\\S+)`).exec(entry._sotra.command)?.[1]?.replace(/'/g, '');
+  const [typedName, typedLayout] = [readFlag('--service-name'), readFlag('--layout')];
+  const { serviceName = '<service name>', layout = 'five-line' } = settings;
+  const form = `the layout ${typedLayout ?? layout}, beginning "${typedName ?? serviceName} Swap Comment:"`;
+  const other = layout === 'five-line' ? 'blank-line' : 'five-line';
+  const isTyped = typedName !== undefined || typedLayout !== undefined;
+  return makeReason(
+    `The service refused the signature${quote(answer)}. It was made over ${form}.`,
+    'sotra comment verify --help',
+    isTyped
+      ? 'Omit --service-name and --layout, to sign for the context.'
+      : command`sotra context set ${settings.context ?? '<name>'} --layout ${other}`,
+  );
 }
 
 const { maxWaitMs } = usualLimits;

@@ -299,7 +299,14 @@ const failures: Readonly<Record<string, Failure>> = {
     argv: post,
     script: answer(400, { error: 'signature does not match signerAddress' }),
     code: 6,
-    rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning " Swap Comment:".',
+    rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning "Clicker Swap Comment:".',
+    next: 'Omit --service-name and --layout, to sign for the context.',
+  },
+  'a signature that is not accepted, made for the context': {
+    argv: post.replace('--service-name Clicker ', ''),
+    script: answer(400, { error: 'signature does not match signerAddress' }),
+    code: 6,
+    rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning "<service name> Swap Comment:".',
     next: "sotra context set '<name>' --layout blank-line",
   },
   'a body that is too large': {
