@@ -1,4 +1,4 @@
-import type { WebhookList } from '../api/answers.ts';
+import type { Webhook, WebhookList } from '../api/answers.ts';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
@@ -174,16 +174,21 @@ export function callSafely<P extends Params, Answer>(
   return client.call(endpoint, input, { ...change, retries: options.retries ?? callRetries });
 }
 
+interface ListOptions {
+  destinationUrl?: string | undefined;
+  /** A known webhook, listed whatever its destination: a service may write that in another form. */
+  uid?: string | null;
+  /** Which webhook is expected; default: the known one. */
+  isExpected?: ((uid: string) => boolean) | undefined;
+}
+
 /**
- * All webhooks, or those of a destination. A list may lag behind: it is looked at until one of them is the expected one, eleven times at most.
+ * All webhooks, or those of a destination. A list may lag behind: it is read until the expected one is in it, eleven times at most.
  * Errors: `contract` for another shape: counted as none, it would make a second webhook.
  */
 export async function listWebhooks(
   context: Context,
-  {
-    destinationUrl,
-    until,
-  }: { destinationUrl?: string | undefined; until?: ((uid: string) => boolean) | undefined } = {},
+  { destinationUrl, uid, isExpected = uid ? (each) => each === uid : undefined }: ListOptions = {},
 ): Promise<WebhookList> {
   for (let looks = 0; ; looks += 1) {
     const { data } = await callSafely(context, endpoints.list, {});
@@ -192,8 +197,9 @@ export async function listWebhooks(
       throw new SotraError('contract', 'the service answered with something other than a list of webhooks', {
         hint: 'See the raw answer: sotra request GET /v1/webhooks/feed',
       });
-    const listed = data.filter((each) => !destinationUrl || sameDestination(each.destinationUrl, destinationUrl));
-    if (until === undefined || looks === maxLooks || listed.some(({ uid }) => until(uid))) return listed;
+    const isWanted = (each: Webhook) => !destinationUrl || sameDestination(each.destinationUrl, destinationUrl);
+    const listed = data.filter((each) => each.uid === uid || isWanted(each));
+    if (!isExpected || looks === maxLooks || listed.some((each) => isExpected(each.uid))) return listed;
     await context.io.sleep(lookEveryMs, context.io.signal);
   }
 }
@@ -205,7 +211,7 @@ function isText(value: unknown): value is string {
 /** The webhook that a POST made whose answer was lost. Errors: `conflict` if it may be one of two, `partial` if its secret is lost. */
 async function findMade({ upload, input, context }: UploadRun, before: readonly string[]): Promise<Made | undefined> {
   const isNew = (uid: string) => !before.includes(uid);
-  const listed = await listWebhooks(context, { destinationUrl: input.destinationUrl, until: isNew });
+  const listed = await listWebhooks(context, { destinationUrl: input.destinationUrl, isExpected: isNew });
   const [found, other] = listed.filter(({ uid }) => isNew(uid));
   if (found === undefined) return undefined;
   const { uid, destinationUrl } = found;
@@ -231,7 +237,7 @@ async function yieldToTwin({ upload, input, context }: UploadRun, before: readon
   const { destinationUrl } = input;
   const own = upload.state.uid ?? '';
   for (let looks = 0; ; looks += 1) {
-    const listed = await listWebhooks(context, { destinationUrl, until: (uid) => uid === own });
+    const listed = await listWebhooks(context, { destinationUrl, uid: own });
     const uids = listed.map(({ uid }) => uid).filter((uid) => uid !== own && !before.includes(uid));
     const [twin] = uids.sort();
     if (twin === undefined) return false;

@@ -96,9 +96,8 @@ async function requireKnown({ upload, context }: UploadRun): Promise<WebhookList
 }
 
 async function findKnown(uid: string, context: Context): Promise<WebhookList> {
-  const isKnown = (each: string) => each === uid;
-  const listed = await listWebhooks(context, { until: isKnown });
-  return listed.filter((each) => isKnown(each.uid));
+  const listed = await listWebhooks(context, { uid });
+  return listed.filter((each) => each.uid === uid);
 }
 
 /** Looks whether the webhook of an earlier run is there, and is of the same list. Errors: `conflict`. */
@@ -212,8 +211,7 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   const { destinationUrl: url } = input;
   if (context.options.preview) return [];
   if (url === undefined) return requireKnown(run);
-  const isExpected = state.uid === null ? undefined : (uid: string) => uid === state.uid;
-  const listed = await listWebhooks(context, { destinationUrl: url, until: isExpected });
+  const listed = await listWebhooks(context, { destinationUrl: url, uid: state.uid });
   const isListed = (uid: string | null) => listed.some((each) => each.uid === uid);
   if (state.replaces !== null) {
     if (state.uid === null || isListed(state.uid)) return listed;

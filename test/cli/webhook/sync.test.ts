@@ -340,6 +340,12 @@ test.each([[[null]], [[{ uid: 'w-0' }]], [[{ uid: '', destinationUrl: hook }]]])
   },
 );
 
+test('a webhook that the service lists with another form of its destination is not registered again', async () => {
+  const { sotra, hooks, uids } = await synced(2);
+  Object.assign(hooks[0] ?? {}, { destinationUrl: `${hook}?token=***` });
+  expect([(await sotra(sync)).err, uids()]).toEqual(['Nothing was sent: webhook w-0 has all 2 addresses.\n', ['w-0']]);
+});
+
 test('of several webhooks of one destination none is chosen, unless this machine made one of them', async () => {
   const { sotra, write, hooks } = kept();
   write('list', ids(2));
