@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failure, newUser, run, runJson } from '../../support/harness.ts';
+import { answering, failure, newUser, run, runJson } from '../../support/harness.ts';
 import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const [alice, bob, carol, dave, erin, frank] = ['a', 'b', 'c', 'd', 'e', 'f'].map(wallet) as [string, ...string[]];
@@ -191,6 +191,15 @@ test('pages of any size hold each position once, in one order, whatever ties the
 test('an unknown token and an unseen wallet have no positions, an unknown profile is not found', async () => {
   const none = await run(`--sandbox token positions base ${gm} open`);
   expect(none).toEqual({ code: 0, out: '', err: 'No such positions in this token.\n' });
+  const perhaps = (name: string) => `\nUpper and lower case may matter to the service: perhaps ${name}.\n`;
+  const typed = '0x4ED4E862860BED51A9570B96D89AF5E1B0EFEFEE';
+  for (const command of [`positions base ${typed} open`, `comments base ${typed}`])
+    expect((await run(`--sandbox token ${command}`)).err).toMatch(
+      perhaps('0x4ed4e862860bed51a9570b96d89af5e1b0efefee'),
+    );
+  const exact = await answering([]);
+  const { err } = await run('token positions hyperliquid xyz:nvda open', { env: exact.env });
+  expect(err).toMatch(perhaps('xyz:NVDA'));
   const unseen = await run(`--sandbox profile positions ${wallet('9')} open`);
   expect(unseen).toEqual(failure(0, '--chains hyperliquid or --chains all'));
   const unknown = await run('--sandbox profile positions 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 open');
