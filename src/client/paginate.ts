@@ -169,8 +169,9 @@ export function findNext(
   return cursor === undefined ? undefined : { kind: 'cursor', direction, text: cursor, input: paging[direction] };
 }
 
+/** A cursor or link; a cursor that is a number against the interface, too: the list would end at it. */
 function filledText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'number' || (typeof value === 'string' && value !== '') ? String(value) : undefined;
 }
 
 /** How many items are shown and how to get the rest, if the answer may be incomplete. */

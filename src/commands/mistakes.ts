@@ -213,6 +213,7 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
     );
   if (command.parent !== null && command.commands.length > 0)
     return `Name a subcommand first: ${namesOf(command).join(', ')}.`;
+  if (/=false$/i.test(word) && known.includes(`--no-${nameOf(flag)}`)) return `Did you mean --no-${nameOf(flag)}?`;
   if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
   if (argument?.name() === 'duration' && /^-\d/.test(word))
     return 'The clock moves forward only: a duration is positive.';

@@ -134,9 +134,10 @@ export const db = option.file('database file (default: the one of the sandbox at
 
 const maxShownLength = 200;
 
-/** What was typed, for an error; of a long text only its length. */
+/** What was typed, for an error: in quotes if it is empty or has spaces at its ends; of a long text only its length. */
 export function showTyped(text: string): string {
-  return text.length > maxShownLength ? `(${[...text].length} characters)` : text;
+  if (text.length > maxShownLength) return `(${[...text].length} characters)`;
+  return text === '' || text.trim() !== text ? JSON.stringify(text) : text;
 }
 
 /** The items of `a,b`. Errors: `usage` for an empty one, with the whole text. */

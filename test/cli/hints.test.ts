@@ -40,6 +40,12 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['--api-key abc leaderboard list', "unknown option '--api-key'", 'A key is never an argument: sotra auth login'],
   ['webhook forward', '--forward-to or --route is required', 'For example: sotra webhook forward --forward-to'],
   ['comment gm --last --key trader', "unknown command 'gm'", 'See sotra comment --help.'],
+  [
+    'leaderboard list --only-with-comments=false',
+    "unknown option '--only-with-comments=false'",
+    'Did you mean --no-only-with-comments?',
+  ],
+  ['leaderboard list --limit=', '--limit "": must be a whole number from 1 to 250', ''],
   ['leaderboard list --sandbox=yes', "unknown option '--sandbox=yes'", '--sandbox takes no value: type it alone.'],
   ['profile get #1', 'no service is configured', 'Choose one: sotra auth login.'],
   ['webhook sync wallets.csv', '<uid> wallets.csv: is a file, not the uid', 'Give it with --file wallets.csv.'],

@@ -123,6 +123,13 @@ test('a cursor that comes a second time stops with exit 13', async () => {
   expect(queries).toEqual(['limit=100', 'cursor=x&limit=100', 'cursor=y&limit=100']);
 });
 
+test('a cursor that is a number leads to the next page, too', async () => {
+  const pages = [() => ({ items: [profile('one')], cursor: 7 }), () => ({ items: [profile('two')], cursor: null })];
+  const service = await paged(pages);
+  await run(`profile followers ${wallet} --all`, { env: service.env });
+  expect(service.requests.map(({ url }) => url.replace(/.*\?/, ''))).toEqual(['limit=100', 'cursor=7&limit=100']);
+});
+
 test.each([null, '', undefined])('a cursor %j ends the list', async (cursor) => {
   const service = await paged([() => ({ items: [profile('one')], ...(cursor === undefined ? {} : { cursor }) })]);
   const { err, code } = await run(`profile followers ${wallet} --all --json`, { env: service.env });

@@ -43,6 +43,7 @@ test.each([
   ['request FETCH /v1/x', '<method> FETCH: must be one of GET, POST, PUT, PATCH, DELETE', ''],
   ['request GET /v1/x -q limit', '--query limit: must be name=value', ''],
   ['request POST /v1/x -d {a:1}', '--data {a:1}: is not JSON', '@file'],
+  ['request POST /v1/x -d -', '--data -: is not JSON: it is empty', ''],
   ['request GET /v1/x -d {}', '--data cannot be used with GET', ''],
   ['request POST /v1/x -d {} --paginate', '--paginate cannot be used with POST', ''],
 ])('%s is refused before anything is sent', async (argv, message, hint) => {

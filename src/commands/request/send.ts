@@ -134,9 +134,10 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
   try {
     return { body: parseJson(text), bodyText: text.trim() };
   } catch (cause) {
+    const isText = !/^(?:-$|@)/.test(typed);
     throw usageError(
-      `--data ${typed.slice(0, 60)}: is not JSON: ${whyNotJson(cause)}`,
-      `Quote it for the shell: --data '{"name":"value"}', or read it with @file or -.`,
+      `--data ${typed.slice(0, 60)}: is not JSON: ${text.trim() === '' ? 'it is empty' : whyNotJson(cause)}`,
+      isText ? `Quote it for the shell: --data '{"name":"value"}', or read it with @file or -.` : undefined,
     );
   }
 }

@@ -31,10 +31,10 @@ export const cardColumns: readonly Column<Card>[] = [
     'Side',
     'long or short on perps, else spot',
     ({ metadata }) => metadata.perpPositionType ?? 'spot',
-    { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
+    { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 3 },
   ),
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => readStats(card).realizedGainsUSD),
-  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 1 }),
+  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 2 }),
   column.usd('costUsd', 'Cost', costHelp, (card) => readStats(card).holdingsCostBasisUSD, { drop: 1 }),
   column.compactUsd('boughtUsd', 'Bought', `total bought, ${perpsHelp}`, (card) => readStats(card).boughtUSD, {
     drop: 8,

@@ -52,7 +52,7 @@ test('what cannot be a name is refused before any request, with the reason', asy
   const service = await answering({});
   for (const name of ['ab', 'nineteen_characters', 'moon-cat', 'moon cat', 'mööncat', '']) {
     const refused = await run(['profile', 'set-name', named, '--name', name], { env: service.env });
-    expect(refused).toEqual(failure(2, `--name ${name}: must be 3 to 18 letters, digits or underscores`));
+    expect(refused).toEqual(failure(2, `--name ${name || '""'}: must be 3 to 18 letters, digits or underscores`));
   }
   for (const avatar of ['moon.png', 'ftp://a.example/moon.png', 'data:image/png;base64,AA', 'https://'])
     expect(await run(['profile', 'set-name', named, '--avatar-url', avatar], { env: service.env })).toEqual(
