@@ -176,6 +176,15 @@ export function withoutHint(thrown: unknown): unknown {
   return thrown;
 }
 
+/** What `act` returns; its errors lose their hint. */
+export function withoutHints<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    throw withoutHint(thrown);
+  }
+}
+
 /** A usage error that names every input without a value in one sentence. */
 export function missingInputs(
   inputs: readonly { label: string; help: string; value?: unknown }[],

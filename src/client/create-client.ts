@@ -3,7 +3,7 @@ import type { AnyEndpoint } from '../api/endpoints.ts';
 import { checkBaseUrl, requireSendableKey } from '../api/http-address.ts';
 import { defined } from '../api/json.ts';
 import { signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
-import { SotraError, usageError, withoutHint } from '../errors.ts';
+import { SotraError, usageError, withoutHint, withoutHints } from '../errors.ts';
 import { type ClientConfig, requestEndpoint } from './client.ts';
 import { endpointTable, type TableRow } from './endpoint-table.ts';
 import { cutFailure, NetworkFailure, readFailure } from './failures.ts';
@@ -109,7 +109,7 @@ export type Client = { readonly [Name in Exclude<Noun, 'comment'>]: Methods<Name
  */
 export function createClient(options: ClientOptions): Client {
   const { serviceName, layout = 'five-line' } = options;
-  const config = createConfig(options);
+  const config = withoutHints(() => createConfig(options));
   const client: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpointTable) {
     const [noun, verb] = methodName(endpoint);

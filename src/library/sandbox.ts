@@ -6,7 +6,7 @@ import { layouts, matching } from '../api/formats.ts';
 import { isOrigin, originForm } from '../api/http-address.ts';
 import { choice, formatted, integer, json, listOf, optional, text } from '../api/kind.ts';
 import { checkInput } from '../api/request.ts';
-import { usageError, withoutHint } from '../errors.ts';
+import { usageError, withoutHint, withoutHints } from '../errors.ts';
 import { readWire, readWireNames, sandboxNow, storedNow, wireForm } from '../sandbox/db/settings.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { advanceClock, sandboxPartners } from '../sandbox/db/world.ts';
@@ -75,17 +75,20 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return {
       url,
       keys: [sandboxPartners[0].key, sandboxPartners[1].key],
-      advance: (by) => {
-        const byMs = typeof by === 'number' ? by : parseDuration(by);
-        if (byMs === undefined || !(byMs >= 0))
-          throw usageError(`advance ${JSON.stringify(by)}: must be milliseconds, or a time such as 90s, 12h or 8d`);
-        advanceClock(db, byMs, Date.now());
-        return new Date(sandboxNow(db, Date.now()));
-      },
-      trade: (trade) => {
-        checkTrade(trade);
-        return addTradeNow(db, trade, storedNow(db, Date.now()));
-      },
+      advance: (by) =>
+        withoutHints(() => {
+          const byMs = typeof by === 'number' ? by : parseDuration(by);
+          if (byMs === undefined || !(byMs >= 0))
+            throw usageError(`advance ${JSON.stringify(by)}: must be milliseconds, or a time such as 90s, 12h or 8d`);
+          advanceClock(db, byMs, Date.now());
+          return new Date(sandboxNow(db, Date.now()));
+        }),
+      trade: (trade) =>
+        withoutHints(() => {
+          checkInput({ id: 'trade', params: tradeParams }, { ...trade });
+          checkLiveTrade(trade);
+          return addTradeNow(db, trade, storedNow(db, Date.now()));
+        }),
       close: () => {
         closing ??= close();
         return closing;
@@ -93,15 +96,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     };
   } catch (thrown) {
     db.close();
-    throw withoutHint(thrown);
-  }
-}
-
-function checkTrade(trade: LiveTrade): void {
-  try {
-    checkInput({ id: 'trade', params: tradeParams }, { ...trade });
-    checkLiveTrade(trade);
-  } catch (thrown) {
     throw withoutHint(thrown);
   }
 }

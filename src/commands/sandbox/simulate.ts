@@ -151,7 +151,7 @@ function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, r
     side,
     amount,
     usd: amount * at,
-    direction: direction === '' ? null : direction,
+    direction: direction || undefined,
     leverage: direction === '' ? 1 : random.whole(1, 10),
   };
 }

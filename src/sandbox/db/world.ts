@@ -86,7 +86,7 @@ export function advanceClock(db: Db, byMs: number, realNowMs: number): void {
     const now = sandboxNow(db, realNowMs);
     if (now + byMs > latestMs)
       throw usageError(
-        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
+        `${byMs} ms after ${new Date(now).toISOString()} is after the year 9999`,
         'sotra sandbox reset sets the clock right again.',
       );
     if (getMeta(db, 'clock.frozenMs') !== undefined) freezeClock(db, now + byMs);

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { encodeBase58, normalizeAddress, tokenProblem } from '../../api/address.ts';
+import { encodeBase58, isSolanaAddress, normalizeAddress, tokenProblem } from '../../api/address.ts';
 import { type Chain, chains } from '../../api/chain.ts';
 import { usageError } from '../../errors.ts';
 import { moreChains, secondsOf } from '../db/settings.ts';
@@ -8,8 +8,10 @@ import { storedToken } from '../service/identifiers.ts';
 import { addTrades } from './add-trades.ts';
 import { type LiveTrade, type MadeTrade, positionId, type Trade } from './trade.ts';
 
-/** `flag` is put before the names of inputs. Errors: `usage` for the token of another chain, and for what only perps have. */
-export function checkLiveTrade({ chain, token, direction, leverage }: LiveTrade, flag = ''): void {
+/** `flag` is put before the names of inputs. Errors: `usage` for a trader or a token of another chain, and for what only perps have. */
+export function checkLiveTrade({ chain, trader, token, direction, leverage }: LiveTrade, flag = ''): void {
+  if (isSolanaAddress(trader) !== (chain === 'solana'))
+    throw usageError(`${flag}trader ${trader}: no wallet of ${chain} has such an address`);
   if (chain !== 'hyperliquid' && (direction !== undefined || leverage !== undefined))
     throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Omit them.');
   const problem = tokenProblem(chain, token);
@@ -73,29 +75,26 @@ export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): 
 }
 
 /** A live trade as it is stored: its own row, at the sandbox's time. */
-export function liveTrade(trade: LiveTrade, atMs: number): Trade {
-  const isPerp = trade.chain === 'hyperliquid';
-  const hash = trade.tx ?? madeHash(trade.chain);
+export function liveTrade({ chain, side, amount, usd, tx, ...given }: LiveTrade, atMs: number): Trade {
+  const isPerp = chain === 'hyperliquid';
+  const hash = tx ?? madeHash(chain);
   const isOrder = isPerp && !hash.startsWith('0x');
-  const { chain, side, amount, usd } = trade;
+  const [trader, token] = [normalizeAddress(given.trader), normalizeAddress(given.token)];
+  const direction = isPerp ? (given.direction ?? 'long') : null;
+  // A transaction may hold several swaps: one by each trader in each token, on each side and, on perps, in each direction.
+  const swap = [hash.startsWith('0x') ? hash.toLowerCase() : hash, trader, token, side, direction ?? ''];
   return {
     chain,
+    trader,
+    token,
     side,
+    direction,
+    leverage: isPerp ? (given.leverage ?? 1) : 1,
     amount,
     usd,
     atMs,
-    trader: normalizeAddress(trade.trader),
-    token: normalizeAddress(trade.token),
-    direction: isPerp ? (trade.direction ?? 'long') : null,
-    leverage: isPerp ? (trade.leverage ?? 1) : 1,
     tx: isOrder ? null : hash,
     ...(isOrder ? { orderId: hash } : {}),
-    rowKey: trade.tx === undefined ? `live:${randomUUID()}` : typedKey(trade, trade.tx),
+    rowKey: tx === undefined ? `live:${randomUUID()}` : `live:${chain}:${swap.join(' ')}`,
   };
-}
-
-/** A transaction may hold several swaps: one by each trader in each token and on each side. */
-function typedKey({ chain, trader, token, side }: LiveTrade, tx: string): string {
-  const parts = [tx.startsWith('0x') ? tx.toLowerCase() : tx, normalizeAddress(trader), normalizeAddress(token), side];
-  return `live:${chain}:${parts.join(' ')}`;
 }

@@ -15,7 +15,7 @@ interface Lot {
 /** A position is open while what remains is worth at least this much (interface document, "Position state"). */
 const openThresholdUsd = 1;
 
-/** Share below which a difference is floating-point rounding: of a sale beyond the tokens held, and of a value. */
+/** Share below which a difference is floating-point rounding: of a value, of a sale beyond the tokens held, and of its gain. */
 const rounding = 1e-9;
 /** The same, less what rounding leaves. */
 export const openFromUsd = openThresholdUsd * (1 - rounding);
@@ -198,7 +198,8 @@ function exit(position: PositionState, trade: Trade): TradeEffect {
   const excess = surplus > trade.amount * rounding ? surplus : 0;
   const excessUsd = shareUsd(trade, excess);
   receive(position, trade, excess);
-  const risen = trade.usd - excessUsd - used.usd;
+  const difference = trade.usd - excessUsd - used.usd;
+  const risen = Math.abs(difference) > trade.usd * rounding ? difference : 0;
   const realizedUsd = trade.direction === 'short' ? 0 - risen : risen;
   position.realizedUsd += realizedUsd;
   position.exited ||= !isRestWorthHolding(position);

@@ -31,7 +31,7 @@ export interface Trade {
 
 /** A trade that happens now. */
 export interface LiveTrade extends Pick<Trade, 'chain' | 'trader' | 'token' | 'side' | 'amount' | 'usd'> {
-  direction?: 'long' | 'short' | null | undefined;
+  direction?: 'long' | 'short' | undefined;
   leverage?: number | undefined;
   /** Transaction hash, or the order id on hyperliquid; random if absent. */
   tx?: string | undefined;

@@ -75,7 +75,31 @@ test('a trade and a time that are wrong are refused', async () => {
     message: 'direction and leverage are for hyperliquid, not for base',
   });
   expect(refused(() => sandbox.trade({ ...whole, amount: -1 }))).toMatchObject({ code: 'usage' });
+  expect(refused(() => sandbox.trade({ ...whole, chain: 'solana' }))).toMatchObject({
+    message: `trader ${whole.trader}: no wallet of solana has such an address`,
+  });
+  const late = refused(() => sandbox.advance(1e300));
+  expect(late).toMatchObject({ message: expect.stringContaining('is after the year 9999') });
+  expect(late).not.toHaveProperty('hint');
   expect(refused(() => sandbox.advance('soon'))).toMatchObject({ message: expect.stringContaining('advance "soon"') });
+});
+
+test('what is sold at its cost is no gain, and one transaction closes a long and opens a short', async () => {
+  const { sandbox, client } = await started({ seed: 'empty' });
+  const trader = `0x${'1'.repeat(40)}`;
+  const [spot, perp] = [
+    { chain: 'base', trader, token: `0x${'2'.repeat(40)}` },
+    { chain: 'hyperliquid', trader, token: 'BTC', amount: 1, usd: 100 },
+  ] as const;
+  sandbox.trade({ ...spot, side: 'buy', amount: 49, usd: 49 });
+  sandbox.trade({ ...spot, side: 'sell', amount: 1, usd: 1 });
+  const { metadata } = await client.profile.get({ identifier: trader });
+  expect(metadata).toMatchObject({ pnl30d: 0, winRate30d: 0, tradeCount30d: 1 });
+  sandbox.trade({ ...perp, side: 'buy' });
+  sandbox.trade({ ...perp, side: 'sell', tx: '778' });
+  sandbox.trade({ ...perp, side: 'sell', tx: '778', direction: 'short' });
+  const [short] = await client.profile.positions({ identifier: trader, status: 'open', chains: ['hyperliquid'] });
+  expect(short?.metadata).toMatchObject({ perpPositionType: 'short', positionAmount: -1 });
 });
 
 test('a page of the named origin may ask, and no other by default', async () => {
