@@ -98,6 +98,7 @@ const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'u
 
 /** Reads rows whose columns are named, by a map or by their usual names, for the fields of a trade. */
 function mappedReader(options: MappedOptions): RowReader {
+  checkFields(options);
   // Each row of NDJSON has names of its own, mostly the same.
   const known = new Map<string, Columns>();
   const findKnown = (keys: string[]): Columns => {
@@ -108,7 +109,7 @@ function mappedReader(options: MappedOptions): RowReader {
   };
   return {
     start: (keys) => {
-      checkMap(keys, options);
+      checkColumns(keys, options);
       checkRequired(keys, findKnown(keys), options);
     },
     read: (row) => [readRow(row, findKnown(row.columns), options)],
@@ -159,17 +160,25 @@ function findColumns(keys: string[], map: Record<string, string>): Columns {
   return columns;
 }
 
-function checkMap(keys: string[], { file, preset, map }: MappedOptions): void {
+function checkFields({ file, map }: MappedOptions): void {
   for (const [column, name] of Object.entries(map)) {
-    const flag = preset === undefined ? `--map ${column}=${name}` : `--preset ${preset}`;
-    if (findField(name) === undefined)
+    const field = findField(name);
+    if (field === undefined)
       throw usageError(
-        `${file}: ${flag}: "${name}" is not a field of a trade`,
+        `${file}: --map ${column}=${name}: "${name}" is not a field of a trade`,
         `Write it as --map <column>=<field>; fields: ${tradeFields.join(', ')}.`,
       );
-    if (!keys.includes(column))
-      throw usageError(`${file}: ${flag}: the file has no column "${column}"`, listColumns(keys));
+    const [other] = Object.keys(map).filter((each) => each !== column && findField(map[each] ?? '') === field);
+    if (other !== undefined)
+      throw usageError(`${file}: --map names two columns for ${field}: ${column} and ${other}`, 'Omit one of them.');
   }
+}
+
+function checkColumns(keys: string[], { file, preset, map }: MappedOptions): void {
+  const column = Object.keys(map).find((each) => !keys.includes(each));
+  if (column === undefined) return;
+  const flag = preset === undefined ? `--map ${column}=${map[column]}` : `--preset ${preset}`;
+  throw usageError(`${file}: ${flag}: the file has no column "${column}"`, listColumns(keys));
 }
 
 function checkRequired(keys: string[], columns: Columns, { file, chain, constants }: MappedOptions): void {

@@ -207,6 +207,13 @@ test('a text that would be stored otherwise is refused, and a column whose name 
   for (const refused of ['symbol "A\\u0000B"', 'name "\\ud800"', 'name "nnn']) expect(err).toContain(refused);
 });
 
+test.each([
+  ['value=usdd', '--map value=usdd: "usdd" is not a field of a trade'],
+  ['value=usd,total=USD', '--map names two columns for usd: value and total'],
+])('--map %s is exit 2 that names what is wrong, also for NDJSON', async (map, why) => {
+  expect(await run(`sandbox import ${file('{"time":1}')} --map ${map}`)).toEqual(failure(2, why));
+});
+
 test('a trade of more than 1e60 tokens or dollars is refused', async () => {
   const trade = `sandbox trade --chain base --trader ${alice} --token ${token} --side buy`;
   expect(await run(`${trade} --amount 1e308 --usd 1`)).toEqual(failure(2, '--amount 1e+308'));
