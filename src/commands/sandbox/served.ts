@@ -148,12 +148,11 @@ export async function showLog(
 
 /** A request as `--expect` names it, and how often it should be there. Errors: `usage`. */
 function readExpected(text: string) {
-  const [request = '', count] = text.split('=');
-  const [method = '', glob = '', ...rest] = request.split(' ');
-  const isCount = count === undefined || /^\d{1,4}$/.test(count);
-  if (!/^([A-Z]+|\*)$/.test(method) || !/^(\/|\*)/.test(glob) || rest.length > 0 || !isCount)
+  const [, method, glob, count] = /^([A-Z]+|\*) ((?:\/|\*)[^\s?=]*)(?:=(\d{1,4}))?$/.exec(text) ?? [];
+  if (method === undefined || glob === undefined)
     throw usageError(
       `--expect ${text}: must be '<METHOD path>' or '<METHOD path>=<n>', such as 'POST /v1/**' or 'GET /v2/leaderboard=2'`,
+      text.includes('?') ? 'Omit the query: requests are named by their path.' : undefined,
     );
   return { text, method, path: globPattern(glob), count: count === undefined ? undefined : Number(count) };
 }

@@ -77,7 +77,8 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   const unmet = "--expect 'DELETE /v1/**': expected at least 1, found 0";
   expect(await expecting('DELETE /v1/**')).toEqual(failure(12, unmet));
   expect(await expecting('GET /v2/**=999')).toMatchObject({ code: 12 });
-  expect(await expecting('GET v2=x')).toEqual(failure(2, "'POST /v1/**'"));
+  for (const other of ['GET v2=x', 'GET /v2/leaderboard?limit=900', 'GET /v2/**=1=2'])
+    expect(await expecting(other)).toEqual(failure(2, "'POST /v1/**'"));
   const columns = '--columns method,path,status,partner,key,ignored';
   const table = await run(`sandbox log --base-url ${ready.url} ${columns}`, { env });
   const narrow = await run(`sandbox log --base-url ${ready.url}`, { env, tty: 80 });

@@ -94,6 +94,7 @@ test.each([
   '500:every=0:* /**',
   'delay=long:p=1:* /**',
   '500:p=1:/v1',
+  '500:p=1:GET /v1/feed?limit=3',
 ])('--fault %s is refused with its form', async (text) => {
   const outcome = await run(['sandbox', 'start', '--port', '0', '--fault', text]);
   expect(outcome).toMatchObject(failure(2, 'must be <status|drop|delay=2s|truncate|garbage>'));
