@@ -19,7 +19,7 @@ import {
   targetError,
 } from '../../pages/activity.ts';
 import type { LiveLog } from '../../pages/serve.ts';
-import { storedNow } from '../../sandbox/db/settings.ts';
+import { offsetKey, storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { deliveryBody, deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
 import { findEventSource, makeWebhookEvent, storeEvent } from '../../sandbox/deliver/events.ts';
@@ -67,6 +67,7 @@ interface CommentRow extends Placed {
   wallet: string;
   text: string;
   tradeId: number;
+  atMs: number;
 }
 interface EventRow extends Placed {
   id: string;
@@ -103,10 +104,13 @@ interface Query<Row extends Placed> {
   write: (found: Row) => ActivityRow;
 }
 
+/** A stored moment on the sandbox's clock. */
+const onClock = (column: string) => `${column} + coalesce((SELECT value FROM meta WHERE key = '${offsetKey}'), 0)`;
+
 const trades: Query<TradeRow> = {
   kind: 'trade',
   place: 't.id',
-  sql: `SELECT t.id AS place, t.chain, t.wallet, t.token, k.symbol, t.side, t.amount, t.usd, t.at_ms AS atMs, t.tx
+  sql: `SELECT t.id AS place, t.chain, t.wallet, t.token, k.symbol, t.side, t.amount, t.usd, ${onClock('t.at_ms')} AS atMs, t.tx
     FROM trade t LEFT JOIN token k ON k.chain = t.chain AND k.address = t.token`,
   write: ({ place, side, usd, symbol, token, chain, wallet, atMs }) => ({
     id: `trade-${place}`,
@@ -120,12 +124,12 @@ const trades: Query<TradeRow> = {
 };
 const comments: Query<CommentRow> = {
   kind: 'comment',
-  place: 'at_ms',
-  sql: 'SELECT at_ms AS place, id, wallet, text, trade_id AS tradeId FROM comment',
-  write: ({ id, wallet, text, place }) => ({
+  place: 'rowid',
+  sql: `SELECT rowid AS place, id, wallet, text, trade_id AS tradeId, ${onClock('at_ms')} AS atMs FROM comment`,
+  write: ({ id, wallet, text, atMs }) => ({
     id: `comment-${id}`,
     kind: 'comment',
-    atMs: place,
+    atMs,
     title: text,
     about: `by ${wallet}`,
     status: 'posted',
@@ -135,7 +139,7 @@ const comments: Query<CommentRow> = {
 const events: Query<EventRow> = {
   kind: 'event',
   place: 'e.seq',
-  sql: `SELECT e.seq AS place, e.id, e.type, e.body, e.at_ms AS atMs, w.uid,
+  sql: `SELECT e.seq AS place, e.id, e.type, e.body, ${onClock('e.at_ms')} AS atMs, w.uid,
       CASE e.type WHEN 'copyswap' THEN e.body ->> '$.copyswapTrade.transactionHash'
         WHEN 'new-feed-item' THEN e.body ->> '$.feedItem.metadata.trades[0].transactionHash' END AS tx,
       CASE e.type WHEN 'comment-created' THEN e.body ->> '$.comment.uid' END AS comment
@@ -159,7 +163,7 @@ const attempts: Query<AttemptRow> = {
   kind: 'attempt',
   place: 'd.id',
   sql: `SELECT d.id AS place, d.state, d.tries, d.status, d.error, d.ms, d.at_ms AS tryMs, d.due_ms AS nextMs, e.type, e.id AS eventId,
-      e.at_ms AS eventMs, w.uid, w.destination_url AS url, w.secret
+      ${onClock('e.at_ms')} AS eventMs, w.uid, w.destination_url AS url, w.secret
     FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`,
   write: ({ place, state, tries, status, error, ms, tryMs, type, eventId, eventMs, uid, url }) => {
     const isWaiting = state === 'waiting';
@@ -203,7 +207,7 @@ export function openDataActivity(options: Omit<DataActivity, 'rows' | 'seen' | '
 }
 
 function findStart(db: Db): DataActivity['seen'] {
-  return { trade: newest(db, 'trade'), comment: newest(db, 'comment', 'at_ms'), event: 0, attempt: 0 };
+  return { trade: newest(db, 'trade'), comment: newest(db, 'comment', 'rowid'), event: 0, attempt: 0 };
 }
 
 function newest(db: Db, table: string, column = 'id'): number {

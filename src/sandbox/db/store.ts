@@ -158,7 +158,7 @@ CREATE TABLE comment (
   chain TEXT NOT NULL, token TEXT NOT NULL, transaction_hash TEXT NOT NULL,
   wallet TEXT NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL,
   like_count INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
+);
 CREATE INDEX comment_wallet ON comment (wallet, at_ms);
 CREATE INDEX comment_token ON comment (chain, token, at_ms);
 CREATE INDEX comment_time ON comment (at_ms);
@@ -218,7 +218,7 @@ ${outboxTable}
 `;
 
 const schema: Schema = {
-  version: 7,
+  version: 8,
   sql: tables,
   ownTable: 'partner',
   name: 'the sandbox database',

@@ -146,19 +146,28 @@ test('a trade leads to its event, the event to its attempt, the attempt to the a
     failed: false,
   });
   expect(other.requests[0]?.body).toBe(hook.requests[0]?.body);
+  const later = await openPageApi((await startPage('sandbox start --port 0 --ui --empty', env)).ui);
+  const stored = (await later('list')).json.rows.filter((row: { kind: string }) => row.kind === 'event');
+  expect(stored).toMatchObject([{ id: event.row.id, atMs: Date.parse('2026-11-20T12:00:00Z') }]);
 });
 
 test('a comment is shown with the request that posted it and its trade', async () => {
   const { env, keys } = await tradersWorld();
-  const { ui, env: served } = await startPage('sandbox start --port 0 --ui --empty', env);
+  const { ui, env: served } = await startPage('sandbox start --port 0 --ui --empty --as-of 2026-11-20', env);
   const page = await openPageApi(ui);
-  const flags = ['--chain', 'base', '--token', degen, '--tx', swaps.good, '--text', 'gm', '--key-file', keys.evm];
-  const { uid } = await runJson(['comment', 'post', ...flags, '--service-name', 'Sandbox'], { env: served });
-  await expect.poll(async () => (await page(`show?id=comment-${uid}`)).json.row?.title).toBe('gm');
+  const flags = ['--chain', 'base', '--token', degen, '--text', 'gm', '--key-file', keys.evm];
+  const post = (tx: string) =>
+    runJson(['comment', 'post', ...flags, '--tx', tx, '--service-name', 'Sandbox'], { env: served });
+  const { uid } = await post(swaps.good);
+  const listed = async () => (await page('list')).json.rows.map(({ id }: { id: string }) => id);
+  await expect.poll(listed).toContain(`comment-${uid}`);
   const { chain } = (await page(`show?id=comment-${uid}`)).json;
   expect(chain.before).toMatchObject([{ kind: 'trade' }, { kind: 'request', title: 'POST /v1/swap-comments' }]);
   const request = (await page(`show?id=${chain.before[1].id}`)).json;
   expect(request.chain.after).toMatchObject([{ id: `comment-${uid}` }]);
+  // At the same moment of a stopped clock.
+  const { uid: second } = await post(swaps.second);
+  await expect.poll(listed).toContain(`comment-${second}`);
 });
 
 test('webhooks are registered and deleted, and a test event goes to each', async () => {
