@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
-import { temporaryFolder, until } from '../support/harness.ts';
+import { run, temporaryFolder, until } from '../support/harness.ts';
 import { listen } from '../support/listening.ts';
 import { startPage } from '../support/served.ts';
 
@@ -83,4 +83,21 @@ test('--open gives the address to the browser, and prints it if none can be star
   await until(() => second.shown.err.includes('No browser can be started here'));
   expect(second.shown.err).toContain(`Open this link, which works once: ${second.ui}\n`);
   expect((await second.stop()).code).toBe(0);
+});
+
+test('of a trader with more positions than are shown, the newest are shown and named so', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const trader = `0x${'1'.repeat(40)}`;
+  const rows = Array.from({ length: 101 }, (_, index) =>
+    ['buy', 'sell'].map((side) => `179000${1000 + index},${trader},0x${String(index).padStart(40, '0')},${side},1,5`),
+  );
+  const file = join(env.SOTRA_DATA_DIR, 'trades.csv');
+  writeFileSync(file, ['time,trader,token,side,amount,usd', ...rows.flat()].join('\n'));
+  await run(`sandbox import ${file} --chain base`, { env });
+  const { ui } = await startPage('sandbox start --port 0 --ui --empty', env);
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(ui);
+  await tab.goto(`${new URL(ui).origin}/ui#/board/${trader}`);
+  await expect.poll(() => tab.locator('.detail h3').allTextContents()).toContain('Closed positions, the latest 100');
+  await expect.poll(() => tableRows(tab, 'Closed positions').count()).toBe(100);
 });

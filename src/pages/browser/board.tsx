@@ -51,11 +51,19 @@ export function Board({ route }: { route: Route }) {
 }
 
 const sameInAll = ['trader'];
+/** Positions of each status that the page asks for: as many as the service gives at once. */
+const maxPositions = 100;
 
 /** A trader: figures, PnL over time, open and closed positions. */
 function TraderPanel({ id, route }: { id: string; route: Route }) {
   const profile = useCall<Profile>('profile.get', { identifier: id });
-  const positions = (status: string) => ({ identifier: id, status, sort: 'latest', chains: ['all'], limit: 100 });
+  const positions = (status: string) => ({
+    identifier: id,
+    status,
+    sort: 'latest',
+    chains: ['all'],
+    limit: maxPositions,
+  });
   const open = useCall<Card[]>('profile.positions', positions('open'));
   const closed = useCall<Card[]>('profile.positions', positions('closed'));
   const cards = useMemo(() => [...(open.data?.data ?? []), ...(closed.data?.data ?? [])], [open.data, closed.data]);
@@ -87,7 +95,7 @@ function Positions({ title, answer }: { title: string; answer: CallAnswer<Card[]
   if (table === undefined) return null;
   return (
     <>
-      <h3>{title}</h3>
+      <h3>{table.rows.length < maxPositions ? title : `${title}, the latest ${maxPositions}`}</h3>
       <DataTable label={title} table={table} empty="None." omit={sameInAll} />
     </>
   );
@@ -118,7 +126,7 @@ function RealizedChart({ cards }: { cards: readonly Card[] }) {
   const label = `${total} realized by ${counted(cards.length, 'position')}`;
   return (
     <>
-      <h3>Realized PnL over time</h3>
+      <h3>Realized PnL of these positions over time</h3>
       <figure class="chart">
         <svg viewBox={`0 -4 ${width} ${height + 8}`} preserveAspectRatio="none" role="img" aria-label={label}>
           <path class="zero" d={`M0 ${y(0)}H${width}`} />
