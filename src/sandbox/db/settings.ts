@@ -12,10 +12,8 @@ export function moreChains(db: Db): readonly string[] {
 }
 
 export function setMeta(db: Db, key: string, value: string): void {
-  db.run('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
-    key,
-    value,
-  ]);
+  const sql = 'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
+  db.run(sql, [key, value]);
 }
 
 /** The sandbox's time by the real one, both in Unix milliseconds, as the clock is set now. */

@@ -114,9 +114,8 @@ function hasWebhooks(db: Db): boolean {
 }
 
 function commentedTrade(db: Db, commentId: string): StoredTrade | undefined {
-  return db.get<StoredTrade>(`SELECT ${tradeColumns} FROM comment c JOIN trade t ON t.id = c.trade_id WHERE c.id = ?`, [
-    commentId,
-  ]);
+  const sql = `SELECT ${tradeColumns} FROM comment c JOIN trade t ON t.id = c.trade_id WHERE c.id = ?`;
+  return db.get<StoredTrade>(sql, [commentId]);
 }
 
 function storeEvents(db: Db, source: EventSource, nowMs: number): void {

@@ -39,10 +39,7 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
         const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : resolveId(target);
         if (id === undefined) throw new ServiceRefusal(404, `targets ${target}: no profile has this Twitter handle`);
         if (id === followerId && change === follow)
-          throw new ServiceRefusal(
-            400,
-            `targets ${target}: a profile cannot follow itself, and ${addressOrUid} is the same one`,
-          );
+          throw new ServiceRefusal(400, `targets ${target}: a profile cannot follow itself (${addressOrUid})`);
         touched.add(id);
         steps.at(-1)?.edges.push([followerId, id]);
       }

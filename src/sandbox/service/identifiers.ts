@@ -58,11 +58,8 @@ export function findWallets(db: Db, identifiers: readonly string[], readyMs: num
 }
 
 function findExternal(db: Db, externalId: string, partner: Partner): string {
-  const find = () =>
-    db.value<string>('SELECT profile_id FROM external WHERE partner_id = ? AND external_id = ?', [
-      partner.id,
-      externalId,
-    ]);
+  const sql = 'SELECT profile_id FROM external WHERE partner_id = ? AND external_id = ?';
+  const find = () => db.value<string>(sql, [partner.id, externalId]);
   const make = () => {
     const id = makeUuid(`external:${partner.id}:${externalId}`);
     db.run('INSERT INTO profile (id) VALUES (?)', [id]);
@@ -82,10 +79,8 @@ export function trackedFrom(nowMs: number): number {
 
 /** Tracks the wallets of profiles: status `unnamed` becomes `backfilling`, and `active` once that is over. Source: section "Profile", status. */
 export function startTracking(db: Db, profileIds: readonly string[], nowMs: number): void {
-  db.run(`UPDATE wallet SET ready_ms = ? WHERE +ready_ms IS NULL AND profile_id ${oneOf}`, [
-    trackedFrom(nowMs),
-    JSON.stringify(profileIds),
-  ]);
+  const sql = `UPDATE wallet SET ready_ms = ? WHERE +ready_ms IS NULL AND profile_id ${oneOf}`;
+  db.run(sql, [trackedFrom(nowMs), JSON.stringify(profileIds)]);
 }
 
 export function listWallets(db: Db, profileIds: readonly string[]): string[] {
