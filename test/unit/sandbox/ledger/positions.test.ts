@@ -35,6 +35,9 @@ function run(fills: Fill[]) {
 const buy = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => ({ side: 'buy', amount, usd, ...more });
 const sell = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => ({ side: 'sell', amount, usd, ...more });
 
+/** A fill of a long, of which so much was held before it. */
+const longFrom = (startAmount: number) => ({ direction: 'long', startAmount }) as const;
+
 /** Of a position that is open and complete. */
 const nothingReceived = {
   receivedCostBasisUSD: 0,
@@ -178,10 +181,7 @@ describe('worked by hand', () => {
   });
 
   test('what was held before the first fill enters as an opening lot at its price', () => {
-    const { effects, last } = run([
-      sell(3, 360, { direction: 'long', startAmount: 10 }),
-      sell(7, 700, { direction: 'long', startAmount: 7 }),
-    ]);
+    const { effects, last } = run([sell(3, 360, longFrom(10)), sell(7, 700, longFrom(7))]);
     expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, -140]);
     expect(last).toMatchObject({ ordinal: 1, unavailable: true, exited: true, receivedMarginUsd: 1200 });
   });
@@ -210,19 +210,13 @@ describe('worked by hand', () => {
   });
 
   test('a start above the known holding means unseen tokens came in, at the price of that moment', () => {
-    const { last, effects } = run([
-      buy(5, 50, { startAmount: 0, direction: 'long' }),
-      sell(7, 140, { startAmount: 7, direction: 'long' }),
-    ]);
+    const { last, effects } = run([buy(5, 50, longFrom(0)), sell(7, 140, longFrom(7))]);
     expect(last).toMatchObject({ ordinal: 1, unavailable: true, receivedMarginUsd: 40, exited: true });
     expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 50]);
   });
 
   test('a start below the known holding means tokens left unseen, without a gain', () => {
-    const { last, effects } = run([
-      buy(5, 50, { startAmount: 0, direction: 'long' }),
-      sell(3, 60, { startAmount: 3, direction: 'long' }),
-    ]);
+    const { last, effects } = run([buy(5, 50, longFrom(0)), sell(3, 60, longFrom(3))]);
     expect(last).toMatchObject({
       ordinal: 1,
       unavailable: true,
@@ -235,16 +229,10 @@ describe('worked by hand', () => {
   });
 
   test('a start of zero means that an end was not seen: the next position is complete', () => {
-    const { last } = run([
-      buy(5, 50, { startAmount: 0, direction: 'long' }),
-      buy(3, 60, { startAmount: 0, direction: 'long' }),
-    ]);
+    const { last } = run([buy(5, 50, longFrom(0)), buy(3, 60, longFrom(0))]);
     expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtUsd: 60, receivedMarginUsd: 0 });
     // So is less than a dollar, at the price of that moment.
-    const dust = run([
-      buy(5, 50, { startAmount: 0, direction: 'long' }),
-      buy(3, 60, { startAmount: 0.04, direction: 'long' }),
-    ]);
+    const dust = run([buy(5, 50, longFrom(0)), buy(3, 60, longFrom(0.04))]);
     expect(dust.last).toMatchObject({ ordinal: 2, unavailable: false, boughtUsd: 60 });
   });
 
