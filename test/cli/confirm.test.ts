@@ -27,6 +27,8 @@ async function place() {
 
 type Place = Awaited<ReturnType<typeof place>>;
 
+const has = (name: string, text: string) => (at: Place) => textOf(at, name).includes(text);
+const hasNot = (name: string, text: string) => (at: Place) => !has(name, text)(at);
 const isSent = ({ service }: Place) => service.requests.length > 0;
 const textOf = ({ folder }: Place, name: string) => readFileSync(join(folder, name), 'utf8');
 const toLine = (words: string, { folder, service }: Place) =>
@@ -45,40 +47,32 @@ const irreversible: readonly [line: string, question: string, isDone: (at: Place
   ['profile set-name ext:1 --clear', 'Remove the name and avatar of ext:1 at your partner?', isSent],
   ['profile set-name ext:1 --clear-avatar', 'Remove the avatar of ext:1 at your partner?', isSent],
   ['request DELETE /v1/x', 'Send DELETE /v1/x?', isSent],
-  [
-    'auth logout --context staging',
-    'Remove the API key of context staging?',
-    (at) => !textOf(at, 'config.json').includes('a-stored-key'),
-  ],
-  [
-    'context remove staging',
-    'Remove context staging and its key?',
-    (at) => !textOf(at, 'config.json').includes('staging'),
-  ],
-  ['alias set @me ext:2', 'Replace alias @me (ext:1)?', (at) => textOf(at, 'config.json').includes('ext:2')],
-  ['alias remove @me', 'Remove alias @me (ext:1)?', (at) => !textOf(at, 'config.json').includes('"me"')],
+  ['auth logout --context staging', 'Remove the API key of context staging?', hasNot('config.json', 'a-stored-key')],
+  ['context remove staging', 'Remove context staging and its key?', hasNot('config.json', 'staging')],
+  ['alias set @me ext:2', 'Replace alias @me (ext:1)?', has('config.json', 'ext:2')],
+  ['alias remove @me', 'Remove alias @me (ext:1)?', hasNot('config.json', '"me"')],
   ['sandbox reset --db FOLDER/world.db', 'Reset FOLDER/world.db, including 1 trade that you added?', isReset],
-  [`${sign} --out FOLDER/taken`, 'Replace FOLDER/taken (--out)?', (at) => textOf(at, 'taken') !== 'what was there'],
-  ['bundle --out FOLDER/taken', 'Replace FOLDER/taken (--out)?', (at) => textOf(at, 'taken').includes('"sotra"')],
+  [`${sign} --out FOLDER/taken`, 'Replace FOLDER/taken (--out)?', hasNot('taken', 'what was there')],
+  ['bundle --out FOLDER/taken', 'Replace FOLDER/taken (--out)?', has('taken', '"sotra"')],
   [
     'follow bulk --file FOLDER/list --report FOLDER/taken',
     'Replace FOLDER/taken (--report)?',
-    (at) => textOf(at, 'taken').includes('"status":"applied"'),
+    has('taken', '"status":"applied"'),
   ],
   [
     'webhook exam URL/hook --secret-file FOLDER/secret --junit FOLDER/taken',
     'Replace FOLDER/taken (--junit)?',
-    (at) => textOf(at, 'taken').includes('<testsuite name="webhook exam"'),
+    has('taken', '<testsuite name="webhook exam"'),
   ],
   [
     'sandbox import FOLDER/trades.csv --chain base --db FOLDER/world.db --rejects FOLDER/taken',
     'Replace FOLDER/taken (--rejects)?',
-    (at) => textOf(at, 'taken').includes('"line":2'),
+    has('taken', '"line":2'),
   ],
   [
     `webhook add-addresses ${uid} --file FOLDER/trades.csv --column usd --rejects FOLDER/taken`,
     'Replace FOLDER/taken (--rejects)?',
-    (at) => textOf(at, 'taken').includes('"line":2'),
+    has('taken', '"line":2'),
   ],
 ];
 

@@ -5,6 +5,7 @@ import { decodeRequest } from '../../src/api/request.ts';
 export type Witness = readonly [argv: string | readonly string[], request: string, body?: unknown];
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
+const lower = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const mint = 'So11111111111111111111111111111111111111112';
 const uuid = '3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11';
 
@@ -228,22 +229,14 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
     [
       `comment copy ${uuid} --token BTC --chain hyperliquid --actor-address ${wallet} --track-exit-until 2026-11-22T12:30:00Z`,
       `POST /v1/swap-comment/${uuid}/copyswap`,
-      {
-        tokenAddress: 'BTC',
-        chain: 'hyperliquid',
-        actorAddress: wallet,
-        trackExitUntil: '2026-11-22T12:30:00.000Z',
-      },
+      { tokenAddress: 'BTC', chain: 'hyperliquid', actorAddress: wallet, trackExitUntil: '2026-11-22T12:30:00.000Z' },
     ],
   ],
   'webhook.register': [
     [
       `webhook register --url https://example.com/hook --allow-bad-checksum --wallet-addresses ${wallet},${mint}`,
       'POST /v1/webhooks/feed',
-      {
-        walletAddresses: ['0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252', mint],
-        destinationUrl: 'https://example.com/hook',
-      },
+      { walletAddresses: [lower, mint], destinationUrl: 'https://example.com/hook' },
     ],
     [
       'webhook register --url https://example.com/hook --wallet-addresses ext:user_abc123',
@@ -256,7 +249,7 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
     [
       `webhook add-addresses ${uuid} --allow-bad-checksum --wallet-addresses ${wallet},ext:user_abc123`,
       `PUT /v1/webhooks/feed/${uuid}`,
-      { walletAddresses: ['0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252', 'ext:user_abc123'] },
+      { walletAddresses: [lower, 'ext:user_abc123'] },
     ],
   ],
   'webhook.delete': [[`webhook delete ${uuid} --yes`, `DELETE /v1/webhooks/feed/${uuid}`]],
