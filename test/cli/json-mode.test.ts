@@ -10,21 +10,9 @@ import {
   stub,
   temporaryFolder,
 } from '../support/harness.ts';
-import { outlines } from '../support/outlines.ts';
+import { serviceCommands } from '../support/hostile/faults.ts';
+import { exampleStdin, outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
-
-const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
-
-/** The command line of an example, as it speaks to a service of ours, and what it reads from stdin. */
-const ofService = outlines.flatMap(({ words, endpoint, examples }) => {
-  // No key is stored here.
-  const argv = examples.find((example) => !example.argv.includes(' --key '))?.argv;
-  if (endpoint === undefined || argv === undefined) return [];
-  const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
-  return [
-    { name: words.join(' '), method: endpoint.method, argv: [...typed, '--json', '--retries', '0'], stdin: entry },
-  ];
-});
 
 /** stdout is empty or one JSON text; with an error it is empty and stderr is that error and nothing else. */
 function holds({ out, err, code }: Outcome): { exitCode: number; code: string } {
@@ -60,13 +48,14 @@ test('a notice that is pending gives way to the error: deprecation, a shape that
 });
 
 test('without a service, without a key, refused, interrupted: one error for every command of the service', async () => {
-  for (const { name, argv, stdin } of some(ofService, 12)) {
+  for (const { name, argv, stdin } of some(serviceCommands, 12)) {
     const own = { stdin, skipWaits: true };
+    const line = [...argv, '--json', '--retries', '0'];
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
     const keyed = { ...env, SOTRA_API_KEY: 'key' };
     const codes = [];
     for (const more of [{}, { env }, { env: keyed }, { env: keyed, signal: AbortSignal.abort() }])
-      codes.push((await failing(name, argv, { ...own, ...more })).exitCode);
+      codes.push((await failing(name, line, { ...own, ...more })).exitCode);
     // The interface document lets anybody ask for this one.
     const keyless = name === 'leaderboard sections' ? 9 : 4;
     expect([name, codes]).toEqual([name, [2, keyless, 9, 130]]);
@@ -106,7 +95,7 @@ test('done: stdout of every command of the service is JSON that parses', async (
     // --curl asks for a line of curl, whatever else is asked; no key is stored here.
     for (const { argv } of examples.filter((example) => !/ --(?:curl|key )/.test(example.argv))) {
       const shown = argv.includes('--json') ? argv : `${argv.replace(/ --format \w+/, '')} --json`;
-      const { code, out } = await run(shown, { env, stdin: entry });
+      const { code, out } = await run(shown, { env, stdin: exampleStdin });
       expect([words.join(' '), code]).toEqual([words.join(' '), 0]);
       expect(() => JSON.parse(out)).not.toThrow();
     }

@@ -12,7 +12,7 @@ import {
   strayIn,
 } from '../support/hostile/canaries.ts';
 import { connect } from '../support/mcp-client.ts';
-import { globalFlags, outlines } from '../support/outlines.ts';
+import { exampleStdin, globalFlags, outlines } from '../support/outlines.ts';
 import { isProof, size, some } from '../support/size.ts';
 import { degen, swaps } from '../support/traders.ts';
 
@@ -104,15 +104,13 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   'sandbox start': [{ argv: '--port 0 --ready-file @@' }],
 };
 
-const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
-
 /** Every line of every command: its own, else its examples against a service. */
 const lines: readonly Line[] = outlines.flatMap(({ words, examples }) => {
   const command = words.join(' ');
   const typed = examples.map(({ argv }) => (argv.split(' < ')[0] ?? '').replace(/--(dry-run|curl|json)\b/g, ''));
   const plain = typed.map((argv) => ({ argv: words[0] === 'sandbox' ? argv : argv.replace('--sandbox', '') }));
   const ofOwn = own[command]?.map((line) => ({ ...line, argv: `${command} ${line.argv}` }));
-  return (ofOwn ?? plain.map((line) => ({ ...line, stdin: entry }))).map((line) => ({ ...line, command }));
+  return (ofOwn ?? plain.map((line) => ({ ...line, stdin: exampleStdin }))).map((line) => ({ ...line, command }));
 });
 
 /** Every way of printing; each global flag is here or in `otherFlags`. */

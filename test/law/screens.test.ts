@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { displayWidth } from '../../src/lib/output/text-width.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
-import { outlines } from '../support/outlines.ts';
+import { exampleStdin, outlines } from '../support/outlines.ts';
 import { size, some } from '../support/size.ts';
 
 const now = Date.UTC(2026, 10, 20, 12);
 const env = { SOTRA_DATA_DIR: mkdtempSync(join(tmpdir(), 'sotra-test-')) };
 afterAll(() => rmSync(env.SOTRA_DATA_DIR, { recursive: true, force: true }));
-const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
 
 /** Command lines of the service that print a table, cards or a record: what they print does not change anything. */
 const shown = some(
@@ -22,7 +21,7 @@ const shown = some(
 );
 
 const show = (argv: string, tty: number, more: Parameters<typeof run>[1] = {}) =>
-  run(argv, { env, tty, now, stdin: entry, ...more });
+  run(argv, { env, tty, now, stdin: exampleStdin, ...more });
 
 /** Lines that are too wide for the screen, other than values that cannot be broken: an address, an id. */
 function tooWide(text: string, width: number): string[] {

@@ -52,3 +52,6 @@ export const globalFlags = [...programFlags, ...describeSharedOptions().map(toFl
 export function takenFlags({ shared }: Outline): string[] {
   return [...programFlags, ...shared.map(toFlag)].map(({ flag }) => flag);
 }
+
+/** What the examples read from stdin. */
+export const exampleStdin = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';

@@ -3,9 +3,7 @@ import { NetworkFailure } from '../../../src/client/failures.ts';
 import { createNetwork } from '../../../src/client/network.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { type Script, type Seen, stub } from '../harness.ts';
-import { outlines } from '../outlines.ts';
-
-const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
+import { exampleStdin, outlines } from '../outlines.ts';
 
 export interface CommandLine {
   name: string;
@@ -20,7 +18,7 @@ export const serviceCommands: readonly CommandLine[] = outlines.flatMap(({ words
   const argv = examples.find((example) => !example.argv.includes(' --key '))?.argv;
   if (endpoint === undefined || argv === undefined) return [];
   const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
-  return [{ name: words.join(' '), method: endpoint.method, argv: typed, stdin: entry }];
+  return [{ name: words.join(' '), method: endpoint.method, argv: typed, stdin: exampleStdin }];
 });
 
 const json = { 'content-type': 'application/json' };

@@ -1,20 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { linesOf, readAddressFile } from '../../../src/upload/address-file.ts';
+import { inPieces } from '../../support/trades.ts';
 
 const a = '0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
 const b = '0xbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb';
 const c = 'So11111111111111111111111111111111111111112';
 
-async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
 /** What each line that is read holds, by its number. */
 async function read(content: string | Uint8Array, column?: string, size = 1_000_000): Promise<Record<number, string>> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const found: Record<number, string> = {};
-  for await (const batch of readAddressFile({ name: 'list', bytes: pieces(bytes, size) }, column))
+  for await (const batch of readAddressFile({ name: 'list', bytes: inPieces(bytes, size) }, column))
     for (const { line, text, problem } of 'hashes' in batch ? linesOf(batch) : batch) {
       expect(found).not.toHaveProperty(String(line));
       found[line] = problem ?? text.trim();
