@@ -32,18 +32,13 @@ interface KeySource {
 
 const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Solana' };
 
-interface SignerOptions {
-  family: ChainFamily;
-  expected?: string | undefined;
-}
-
 /**
  * A signer for the key that the flags name; the caller wipes it. Errors: those of `openKey`; `signing-key` if the key belongs to another address
  * than expected.
  */
 export async function openKeySigner(
   input: KeyInput,
-  { family, expected }: SignerOptions,
+  { family, expected }: { family: ChainFamily; expected: string | undefined },
   context: Context,
 ): Promise<Signer> {
   const { signerCommand } = input;

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import { inputError, type NameInput, usageError } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
-import { keyParams, keySourceParams } from '../key/index.ts';
+import { keyParams } from '../key/index.ts';
 import { option } from '../params.ts';
 import * as views from './view.ts';
 
@@ -31,7 +31,7 @@ export function setUp(comment: Command): void {
       ...keyParams,
       ...walletParams,
       signed: option.file('post the output of comment sign --out; - is stdin', {
-        conflicts: ['file', 'signature', 'last', ...typedKeys, ...signingKeys],
+        conflicts: ['file', 'signature', 'signer', 'last', ...typedKeys, ...signingKeys],
       }),
       file: option.text('post many, in order: NDJSON; - is stdin', { conflicts: ['signature', 'last', ...typedKeys] }),
     })
@@ -153,14 +153,17 @@ const formParams = {
 
 /** Ways to sign without giving a key. */
 const walletParams = {
-  signerCommand: option.text('command that signs for --signer (help signing)', { needs: 'signer' }),
-  browser: option.flag('sign with a browser wallet, on a local page'),
+  signerCommand: option.text('command that signs for --signer (help signing)', {
+    needs: 'signer',
+    conflicts: ['passwordFile'],
+  }),
+  browser: option.flag('sign with a browser wallet, on a local page', { conflicts: ['passwordFile'] }),
   open: option.flag('with --browser: open the page in the browser', { needs: 'browser' }),
   readyFile: option.text('with --browser: write {ui, pid} to this file', { needs: 'browser' }),
 };
 
 /** Options that say how to sign; they cannot be given with a signed comment. */
-const signingKeys = [...Object.keys(keySourceParams), 'key', 'signerCommand', 'browser'];
+const signingKeys = [...Object.keys(keyParams), 'signerCommand', 'browser'];
 
 const keyWays =
   'The private key stays on this machine and is never an argument: --key, --key-file, --key-env, --key-stdin, or a hidden prompt. --browser and --signer-command sign without it.';

@@ -216,7 +216,8 @@ export async function postMany(input: PostInput & { file: string }, context: Con
   const stdinUse = input.file === '-' ? '--file -' : undefined;
   const toSign = { lines: unsigned, form, purpose: 'post', way: input } as const;
   const signing = unsigned.length === 0 ? undefined : await chooseSigning(toSign, stdinUse, context);
-  const [unused] = signing === undefined ? keySources(input) : [];
+  const needless = [...keySources(input), ...(input.signer === undefined ? [] : ['--signer'])];
+  const [unused] = signing === undefined ? needless : [];
   if (unused !== undefined) throw usageError(`${unused} is not needed: every line is already signed`, 'Omit it.');
   if (preview) return showPreviews(lines, form, context, true);
   for (const { line, fields } of lines) warnOfText(fields.commentText, context, `line ${line}: `);

@@ -8,7 +8,7 @@ import { option } from '../params.ts';
 import type { ShownKey } from './actions.ts';
 
 /** Where a private key comes from: exactly one of them, never an argument. A terminal asks if none is given. */
-export const keySourceParams = {
+const keySourceParams = {
   keyFile: option.text('key file: hex, Solana keypair or V3 keystore'),
   keyEnv: option.text('environment variable with the key', { valueName: 'variable' }),
   keyStdin: option.flag('read the key from stdin'),

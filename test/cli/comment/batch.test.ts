@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
+import { failure, run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
 import { degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
 const lineOf = (transactionHash: string, commentText: string) => {
@@ -31,6 +31,9 @@ test('many comments are signed in order, and their file is posted from elsewhere
     code: 2,
     err: 'error: --key-file is not needed: every line is already signed\nhint: Omit it.\n',
   });
+  const signer = ['--signer', `0x${'1'.repeat(40)}`];
+  const refused = await run(['--sandbox', 'comment', 'post', '--file', out, ...signer], { env });
+  expect(refused).toEqual(failure(2, '--signer is not needed: every line is already signed'));
   const posted = await run(['--sandbox', 'comment', 'post', '--file', out, '--format', 'ndjson'], { env });
   expect([posted.code, rows(posted.out).map(({ result }) => result)]).toEqual([0, ['posted', 'posted']]);
 });

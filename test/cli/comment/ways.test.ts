@@ -53,6 +53,18 @@ test('a signature made elsewhere is sent unchanged; if the text is known, a mism
   expect(sent).toEqual(['0x12', signature, '0x12', signature]);
 });
 
+test.each([
+  ['--browser', '--password-file pw'],
+  [`--signer-command true --signer ${evmTrader.address}`, '--password-file pw'],
+  [`--signature 0x12 --signer ${evmTrader.address}`, '--password-file pw'],
+  ['--signed signed.json', `--signer ${evmTrader.address}`],
+])('with %s an option that would be ignored is refused: %s', async (way, ignored) => {
+  const fields = way.startsWith('--signed') ? [] : [...swap, ...name];
+  const refused = await post([...fields, ...`${way} ${ignored}`.split(' ')], { env: unused });
+  expect(refused).toEqual(failure(2, `'${ignored.split(' ')[0]} <`));
+  expect(refused.err).toContain('cannot be used with option');
+});
+
 test('a signed file that was changed is not posted', async () => {
   const file = await signedFile([...swap, ...name, ...byEvm]);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"commentText": "gm"', '"commentText": "gn"'));
