@@ -1,5 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { recoverMessageAddress } from 'viem/utils';
+import { SotraError } from '../errors.ts';
 import { decodeBase58, decodeHex, encodeBase58, encodeHex, isEvmAddress, plainAddress } from './address.ts';
 import { findFamily } from './chain.ts';
 
@@ -40,6 +41,14 @@ export function normalizeSignature(chain: string, signature: string): string {
     return signature.replace(/^(0x[0-9a-fA-F]{128})0([01])$/, (_, rs, bit) => rs + (bit === '0' ? '1b' : '1c'));
   const bytes = decodeSignature(signature);
   return bytes === undefined ? signature : encodeBase58(bytes);
+}
+
+/** A signature that was just made, as the service takes it. Errors: `signing-key` if it does not verify. */
+export async function checkMadeSignature(claim: SignatureClaim): Promise<string> {
+  const signature = normalizeSignature(claim.chain, claim.signature);
+  const { valid, reason } = await verifySignature({ ...claim, signature });
+  if (valid) return signature;
+  throw new SotraError('signing-key', `the signature just made does not verify (${reason}): it was not used`);
 }
 
 function refuseSigner(signerAddress: string, reason: string): Verdict {

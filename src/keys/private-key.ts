@@ -28,7 +28,11 @@ export function readKeyContent(content: Buffer, source: string): KeyContent {
     const bytes = checkEvmKey(Uint8Array.from(Buffer.from(digits, 'hex')), source);
     return { kind: 'plain', key: { family: 'evm', bytes } };
   }
-  if (text.startsWith('{')) return { kind: 'keystore', json: parseKeystore(text, source) };
+  if (text.startsWith('{')) {
+    const json = tryParseJson(text);
+    if (isObject(json)) return { kind: 'keystore', json };
+    throw keyError(`${source} is neither a key nor complete JSON`);
+  }
   const list = text.startsWith('[') ? readByteList(text) : undefined;
   if (list !== undefined) return { kind: 'plain', key: splitKeypair(list, source) };
   const pair = decodeBase58(text, 64);
@@ -75,12 +79,6 @@ function readByteList(text: string): Uint8Array | undefined {
   return areBytes ? Uint8Array.from(list) : undefined;
 }
 
-function parseKeystore(text: string, source: string): Record<string, unknown> {
-  const json = tryParseJson(text);
-  if (isObject(json)) return json;
-  throw keyError(`${source} is neither a key nor complete JSON`);
-}
-
 const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
 
 /** The bytes, if they are an EVM key: 32 of them, above zero and below the order of the curve. Errors: `signing-key`. */
@@ -92,9 +90,9 @@ export function checkEvmKey(bytes: Uint8Array, source: string): Uint8Array {
 function splitKeypair(pair: Uint8Array, source: string): PrivateKey {
   if (pair.length !== 64)
     throw keyError(`the keypair in ${source} has ${pair.length} bytes, a Solana keypair has 64: the file is damaged`);
-  if (!isKeypair(pair))
-    throw keyError(`the keypair in ${source} is damaged: its public half does not belong to its private half`);
   const bytes = pair.slice(0, 32);
+  if (!Buffer.from(derivePublicKey(bytes)).equals(pair.subarray(32)))
+    throw keyError(`the keypair in ${source} is damaged: its public half does not belong to its private half`);
   pair.fill(0);
   return { family: 'solana', bytes };
 }
@@ -108,9 +106,4 @@ export function derivePublicKey(seed: Uint8Array): Uint8Array {
   const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
   der.fill(0);
   return key.export({ format: 'der', type: 'spki' }).subarray(-32);
-}
-
-/** True if the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */
-function isKeypair(bytes: Uint8Array): boolean {
-  return Buffer.from(derivePublicKey(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
 }

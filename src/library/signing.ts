@@ -2,8 +2,8 @@ import { encodeHex, normalizeAddress } from '../api/address.ts';
 import { findFamily, isChainName } from '../api/chain.ts';
 import { isObject } from '../api/json.ts';
 import { commentProblem, isServiceName, signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
-import { normalizeSignature, type Verdict, verifySignature } from '../api/verify-signature.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { checkMadeSignature, type Verdict, verifySignature } from '../api/verify-signature.ts';
+import { usageError } from '../errors.ts';
 import { solanaKey } from '../keys/solana-key.ts';
 
 export type { ErrorCode } from '../errors.ts';
@@ -72,10 +72,8 @@ export async function signComment({
   const message = buildCommentText(comment);
   const { chain, tokenAddress, transactionHash, commentText } = comment;
   const { address, given } = await signWith(signer, message, chain);
-  const signature = normalizeSignature(chain, given instanceof Uint8Array ? `0x${encodeHex(given)}` : String(given));
-  const verdict = await verifySignature({ chain, message, signature, signerAddress: address });
-  if (!verdict.valid)
-    throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
+  const made = given instanceof Uint8Array ? `0x${encodeHex(given)}` : String(given);
+  const signature = await checkMadeSignature({ chain, message, signature: made, signerAddress: address });
   const token = normalizeAddress(tokenAddress);
   return { chain, tokenAddress: token, transactionHash, commentText, signature, signerAddress: address };
 }

@@ -1,10 +1,10 @@
 import { isEvmAddress, isSolanaAddress, normalizeAddress, plainAddress } from '../../api/address.ts';
 import { type ChainFamily, findFamily } from '../../api/chain.ts';
 import { signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
-import { normalizeSignature, type Verdict, verifySignature } from '../../api/verify-signature.ts';
+import { checkMadeSignature, type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes, SotraError, usageError } from '../../errors.ts';
+import { errorExitCodes, usageError } from '../../errors.ts';
 import { writePrivateFile } from '../../keys/keystore.ts';
 import { askKey, checkKeySource, type KeyInput, keySources, openKeySigner, readTypedKey } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
@@ -210,10 +210,8 @@ export async function makeSignedComment(
 ): Promise<SignedComment> {
   const fields = { chain, tokenAddress: normalizeAddress(tokenAddress), transactionHash, commentText };
   const message = signedText(fields, { serviceName, layout });
-  const signature = normalizeSignature(chain, await signer.sign(message));
   const signerAddress = signer.address;
-  const verdict = await verifySignature({ chain, message, signature, signerAddress });
-  if (!verdict.valid)
-    throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
+  const made = await signer.sign(message);
+  const signature = await checkMadeSignature({ chain, message, signature: made, signerAddress });
   return { message, layout, serviceName, ...fields, signature, signerAddress };
 }

@@ -13,9 +13,6 @@ export interface PageWallet {
   sign: (address: string, text: Uint8Array) => Promise<string>;
 }
 
-/** An invalid answer of a wallet. */
-class WalletError extends Error {}
-
 /** By the codes of EIP-1193 and EIP-1474, which wallets of Solana give too; what the user can fix is a problem. */
 export function describeTrouble(thrown: unknown): WalletTrouble {
   const { code, message } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Partial<
@@ -89,12 +86,12 @@ function makeSolanaWallets(name: string, features: Partial<Features>): PageWalle
   };
   const sign = async (address: string, message: Uint8Array) => {
     const account = accounts.find((each) => each.address === address);
-    if (account === undefined) throw new WalletError(`it has no account ${address}`);
+    if (account === undefined) throw new Error(`it has no account ${address}`);
     const [signed] = await signing.signMessage({ account, message });
-    if (signed === undefined) throw new WalletError('it gave no signature');
+    if (signed === undefined) throw new Error('it gave no signature');
     // sotra verifies the signature too, but knows less of why it is wrong.
     if (signed.signedMessage !== undefined && encodeHex(signed.signedMessage) !== encodeHex(message))
-      throw new WalletError('it signed another text than it was given');
+      throw new Error('it signed another text than it was given');
     return `0x${encodeHex(signed.signature)}`;
   };
   return [{ name, connect, sign }];
