@@ -87,9 +87,6 @@ function openBatches(
   { file, walletAddresses, column }: AddressInput,
   { io }: Context,
 ): { name: string; batches: AsyncIterable<AddressBatch> } {
-  if (file !== undefined && walletAddresses !== undefined)
-    throw usageError('--file cannot be used with --wallet-addresses', 'Omit one of them.');
-  if (walletAddresses !== undefined && column !== undefined) throw usageError('--column needs --file', 'Omit it.');
   if (walletAddresses !== undefined) return { name: '--wallet-addresses', batches: typedLines(walletAddresses) };
   if (file === undefined)
     throw usageError('--file or --wallet-addresses is required', 'Give a file, - for stdin, or --wallet-addresses.');

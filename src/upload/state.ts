@@ -282,15 +282,16 @@ export function handOverSecret(upload: Upload, listed: WebhookList, file: string
   return true;
 }
 
-/** The secret of a webhook, and the file that holds it; none if it is not known. */
+/** The file that holds the secret of a webhook, and with `showSecrets` the secret; nothing if it is not known. */
 export function describeSecret(
   upload: Upload,
   listed: WebhookList,
-  given: string | undefined,
+  { secretFile, showSecrets }: { secretFile?: string | undefined; showSecrets?: boolean | undefined },
 ): { secret?: string; secretFile?: string } {
   const uid = upload.state.uid ?? '';
   const secret = findSecret(uid, [upload], listed);
   if (secret === undefined) return {};
   const kept = keptSecretFile(upload, uid);
-  return defined({ secret, secretFile: given ?? (existsSync(kept) ? kept : undefined) });
+  const file = secretFile ?? (existsSync(kept) ? kept : undefined);
+  return defined({ secretFile: file, secret: showSecrets ? secret : undefined });
 }

@@ -32,7 +32,7 @@ import { type SyncResult, synced, type UploadResult, uploaded } from './view.ts'
  */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const isSync = input.task === 'sync';
-  if (isSync) checkSyncFlags(input);
+  if (isSync) checkUid(input);
   const isReadOnly = context.options.preview || input.check === true;
   const isCheck = isSync && isReadOnly;
   const progress = await showProgress(context);
@@ -71,7 +71,6 @@ async function sendList(run: UploadRun): Promise<Result> {
   if (context.options.preview) return isFinished ? { kind: 'none' } : previewList(run);
   handOverSecret(upload, listed, input.secretFile);
   if (!isFinished) await sendAddresses(run);
-  const { secret, secretFile } = describeSecret(upload, listed, input.secretFile);
   const answer: UploadResult = {
     uid: state.uid ?? '',
     destinationUrl: state.destinationUrl,
@@ -79,8 +78,7 @@ async function sendList(run: UploadRun): Promise<Result> {
     chunks: Math.ceil(list.size / chunkSize),
     duplicates: list.duplicates,
     rejected: list.rejected,
-    ...(input.task === 'register' && secretFile && { secretFile }),
-    ...(input.showSecrets && secret && { secret }),
+    ...(input.task === 'register' && describeSecret(upload, listed, input)),
   };
   return { kind: 'answer', answer, view: uploaded };
 }
@@ -175,30 +173,23 @@ async function syncList(run: UploadRun): Promise<Result> {
     result.notRemovable = 0;
     listSurplus([], run);
   }
-  const { secret, secretFile } = describeSecret(upload, run.listed, input.secretFile);
-  if (makes && input.secretFile === undefined && secretFile !== undefined)
-    context.note(`The secret of webhook ${state.uid} is in ${secretFile}`);
-  const shown = { ...(secretFile && { secretFile }), ...(input.showSecrets && secret && { secret }) };
+  const shown = describeSecret(upload, run.listed, input);
+  if (makes && input.secretFile === undefined && shown.secretFile !== undefined)
+    context.note(`The secret of webhook ${state.uid} is in ${shown.secretFile}`);
   return { kind: 'answer', answer: { ...result, uid: state.uid, ...shown }, view: synced };
 }
 
-/** Errors: `usage` if a command line names no webhook, or two, or one that a flag is not for. */
-function checkSyncFlags({ uid, destinationUrl: url, secretFile, replace }: UploadInput): void {
-  if (uid !== undefined && /^https?:/i.test(uid))
+/** Errors: `usage` for an address or a file where a uid belongs, and for a uid beside an address. */
+function checkUid({ uid, destinationUrl }: UploadInput): void {
+  if (uid === undefined) return;
+  if (/^https?:/i.test(uid))
     throw usageError(
       `<uid> ${hideUrlSecrets(uid)}: is an address, not the uid of a webhook`,
       'Give the address with --url.',
     );
-  if (uid !== undefined && /\.\w+$|\/|^-$/.test(uid))
+  if (/\.\w+$|\/|^-$/.test(uid))
     throw usageError(`<uid> ${uid}: is a file, not the uid of a webhook`, command`Give it with --file ${uid}.`);
-  if ((uid === undefined) === (url === undefined))
-    throw usageError(
-      uid === undefined ? '--url or a uid is required' : '--url cannot be used with a uid',
-      uid === undefined ? 'Give the destination with --url, or the uid of a webhook.' : 'Omit one of them.',
-    );
-  if (url === undefined && secretFile !== undefined)
-    throw usageError('--secret-file needs --url', 'Omit it, or name the webhook with --url.');
-  if (url === undefined && replace) throw usageError('--replace needs --url', 'Name the webhook by its destination.');
+  if (destinationUrl !== undefined) throw usageError('--url cannot be used with a uid', 'Omit one of them.');
 }
 
 /**

@@ -94,19 +94,24 @@ export function setUp(webhook: Command): void {
         'The service cannot remove addresses: those that left the file are listed in a file of their own. --replace registers a new webhook ' +
         'without them and deletes the old one. If the service allows one webhook per URL, it deletes the old one first and reports the gap.',
     )
-    .params({
-      uid: { ...uid, kind: optional(uid.kind) },
-      destinationUrl: local(optional(httpAddressKind), 'destination of the webhook, instead of its uid', {
-        flag: 'url',
-      }),
-      ...addressParams,
-      secretFile: option.text('add the secret to this file (mode 0600)'),
-      showSecrets,
-      concurrency,
-      check: option.flag('send nothing; exit 10 if addresses are missing, 2 for bad lines'),
-      exact: option.flag('with --check: exit 10 also if addresses left the file', { needs: 'check' }),
-      replace: option.flag('replace the webhook if addresses left the file (asks, or --yes)'),
-    })
+    .params(
+      {
+        uid: { ...uid, kind: optional(uid.kind) },
+        destinationUrl: local(optional(httpAddressKind), 'destination of the webhook, instead of its uid', {
+          flag: 'url',
+        }),
+        ...addressParams,
+        secretFile: option.text('add the secret to this file (mode 0600)', { needs: 'destinationUrl' }),
+        showSecrets,
+        concurrency,
+        check: option.flag('send nothing; exit 10 if addresses are missing, 2 for bad lines'),
+        exact: option.flag('with --check: exit 10 also if addresses left the file', { needs: 'check' }),
+        replace: option.flag('replace the webhook if addresses left the file (asks, or --yes)', {
+          needs: 'destinationUrl',
+        }),
+      },
+      [['uid', 'destinationUrl']],
+    )
     .example(
       'webhook sync --url http://127.0.0.1:4242/hook --file users.csv --secret-file hook.secret',
       'register, or send what is new',
@@ -250,8 +255,9 @@ const addressParams = {
   file: option.text('file of addresses, - for stdin (formats: sotra help bulk)'),
   walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses, instead of a file', {
     takesAddress: 'wallet',
+    conflicts: ['file'],
   }),
-  column: option.text('column or JSON field that holds the addresses', { valueName: 'name' }),
+  column: option.text('column or JSON field that holds the addresses', { valueName: 'name', needs: 'file' }),
   allowBadChecksum: option.flag('accept a wrong EIP-55 checksum'),
   skipInvalid: option.flag('skip bad lines instead of failing'),
   rejects: option.file('write bad lines to this file, as NDJSON'),

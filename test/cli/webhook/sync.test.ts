@@ -363,10 +363,13 @@ test('of several webhooks of one destination none is chosen, unless this machine
 });
 
 test.each([
-  ['', '--url or a uid is required'],
+  [
+    '',
+    '<uid> or --url is required: uid of the webhook, as in webhook list; destination of the webhook, instead of its uid',
+  ],
   [`${uid} --url ${hook}`, '--url cannot be used with a uid'],
-  [`${uid} --secret-file @s`, '--secret-file needs --url'],
-  [`${uid} --replace`, '--replace needs --url'],
+  [`${uid} --secret-file @s`, '--secret-file needs --url: destination of the webhook, instead of its uid'],
+  [`${uid} --replace`, '--replace needs --url: destination of the webhook, instead of its uid'],
   [`${uid} --exact`, '--exact needs --check: send nothing; exit 10 if addresses are missing, 2 for bad lines'],
 ])('webhook sync %s is refused: %s', async (flags, message) => {
   const { sotra, write, requests } = kept();

@@ -163,9 +163,7 @@ test('--dry-run and --curl show the next request and how many there are, and cha
 });
 
 test.each([
-  ['--file @list --wallet-addresses ext:a', '--file cannot be used with --wallet-addresses', 'Omit one of them.'],
   ['', '--file or --wallet-addresses is required', 'Give a file, - for stdin, or --wallet-addresses.'],
-  ['--wallet-addresses ext:a --column wallet', '--column needs --file', 'Omit it.'],
   ['--file @folder', '--file @folder: a folder, not a file', ''],
   ['--file @empty', '@empty has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
   ['--file -', 'stdin has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
