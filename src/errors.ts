@@ -220,7 +220,10 @@ export function readMessage(thrown: unknown): string {
   const { code, syscall, address, port, hostname } = thrown as NodeJS.ErrnoException & Record<string, unknown>;
   const host = String(address).includes(':') ? `[${address}]` : address;
   if (code === 'ECONNREFUSED' && host !== undefined) return `nothing is listening at ${host}:${port}`;
-  if (code === 'ECONNRESET' && syscall !== undefined) return 'the connection was reset';
+  if (code === 'ECONNRESET')
+    return `the connection was ${syscall === undefined ? 'closed without an answer' : 'reset'}`;
+  if (code?.startsWith('HPE_')) return 'the answer is not HTTP';
+  if (code === 'EADDRNOTAVAIL') return 'this machine has no such address';
   if (syscall === 'getaddrinfo') return `the name ${hostname} has no address`;
   if (syscall?.startsWith('spawn') && code === 'ENOENT') return 'no such program';
   if (code === 'EISDIR') return 'it is a folder';

@@ -96,8 +96,12 @@ async function listen(server: Server, { port, host, hint }: ListenAddress): Prom
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;
-      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : readMessage(cause);
-      reject(new SotraError('config', `cannot listen on ${place}: ${why}`, { hint, cause }));
+      const taken = { EADDRINUSE: 'another program listens there', EACCES: 'this user may not use it' }[
+        cause.code ?? ''
+      ];
+      const message = `cannot listen on ${place}: ${taken ?? readMessage(cause)}`;
+      const isHost = host !== undefined && taken === undefined;
+      reject(new SotraError('config', message, { hint: isHost ? 'Check --host.' : hint, cause }));
     });
     server.listen(port, host ?? '127.0.0.1', resolve);
   });

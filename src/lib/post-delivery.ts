@@ -40,7 +40,7 @@ export function postDelivery(
 ): Promise<PostOutcome> {
   const secure = url.startsWith('https:');
   const outcome = new Promise<PostOutcome>((resolve) => {
-    let isConnected = false;
+    let [isConnected, isAnswered] = [false, false];
     const fail = (error: Error, late = false) =>
       resolve({ ...unanswered(error), late, ...(isConnected ? {} : { unreached: true }) });
     const failed = (error: Error) => fail(error);
@@ -53,6 +53,7 @@ export function postDelivery(
         ...(signal === undefined ? {} : { signal }),
       },
       (answer: IncomingMessage) => {
+        isAnswered = true;
         const done = () => resolve(answered(answer));
         let bytes = 0;
         answer.on('error', failed);
@@ -72,7 +73,7 @@ export function postDelivery(
     sent.on('close', () => {
       clearTimeout(late);
       // An answer that switches protocols counts as none, and Node reports no error for it.
-      failed(new Error('the connection was closed without an answer'));
+      failed(new Error(isAnswered ? 'the answer was cut off' : 'the connection was closed without an answer'));
     });
     sent.on('error', failed);
     sent.on('socket', (socket) => {

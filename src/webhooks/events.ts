@@ -18,7 +18,7 @@ export function readEvents(body: Uint8Array): EventSummary[] {
   return eventValues(body).flatMap((event) => readSummary(event) ?? []);
 }
 
-/** All events of a body, each once; a hash of the body names one without an id. */
+/** All events of a body, the first of those with the same id; a hash of the body names one without an id. */
 export function readAllEvents(body: Uint8Array): EventSummary[] {
   let hash: string | undefined;
   const unnamed = (event: unknown, index: number): EventSummary => {
@@ -29,7 +29,14 @@ export function readAllEvents(body: Uint8Array): EventSummary[] {
   };
   const events = eventValues(body).map((event, index) => readSummary(event) ?? unnamed(event, index));
   if (events.length === 0) events.push(unnamed(undefined, 0));
-  return events.length === 1 ? events : [...new Map(events.map((event) => [event.eventId, event])).values()];
+  const ids = new Set<string>();
+  return events.filter(({ eventId }) => ids.size < ids.add(eventId).size);
+}
+
+/** The first ids, as messages name them. */
+export function nameEvents(events: readonly EventSummary[]): string {
+  const ids = events.slice(0, 3).map(({ eventId }) => eventId);
+  return `event ${ids.join(', ')}${events.length > 3 ? ` and ${events.length - 3} more` : ''}`;
 }
 
 const decoder = new TextDecoder();

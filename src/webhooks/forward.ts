@@ -6,7 +6,8 @@ import { computeBackoff, policies } from '../client/retry.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { type PostOutcome, postDelivery } from '../lib/post-delivery.ts';
-import type { Delivery, Forwarding, ForwardOptions, ForwardTry, Inbox, StoredDelivery, Target } from './inbox.ts';
+import { nameEvents } from './events.ts';
+import type { Delivery, Forwarding, ForwardOptions, ForwardTry, Inbox, Target } from './inbox.ts';
 
 interface ForwarderOptions {
   inbox: Inbox;
@@ -61,7 +62,7 @@ function createReporter({ note, warn }: Context) {
   const lastErrors = new Map<string, string | null>();
   return ({ delivery, target, outcome, tries, ms }: ForwardTry, waitMs: number | undefined): void => {
     const name = hideUrlSecrets(target.url);
-    const event = eventNames(delivery);
+    const event = nameEvents(delivery.events);
     const { ok, status, error, unsendable } = outcome;
     const line = `-> ${status ?? error} in ${ms} ms ${name} ${event}`;
     const queue = `${name} ${delivery.webhook}`;
@@ -72,19 +73,13 @@ function createReporter({ note, warn }: Context) {
       const why = unsendable ? 'cannot be sent' : 'was not accepted';
       const count = tries === 1 ? '' : ` in ${tries} tries`;
       warn(`${name}: ${event} ${why}${count} (${error}): set aside; sotra webhook replay --failed sends it again`);
-    } else if (error !== before) warn(`${line}${describeRedirect(outcome)}; it is sent again until it is accepted`);
+    } else if (error !== before) warn(`${line}${describeRedirect(outcome)}; it is sent again`);
   };
 }
 
 /** The location of a redirect, which `line` lacks. */
 function describeRedirect({ status, error }: PostOutcome): string {
   return status !== null && status >= 300 && status < 400 ? ` (${error})` : '';
-}
-
-function eventNames({ events }: StoredDelivery): string {
-  const ids = events.map(({ eventId }) => eventId);
-  const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
-  return `event ${ids.slice(0, 3).join(', ')}${more}`;
 }
 
 /** Headers of a connection, not of the delivery (RFC 9110 7.6.1), and those that a new request sets itself. */

@@ -6,7 +6,7 @@ import { exampleEventId, matchingSecret } from '../api/webhook-signature.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { readMessage } from '../errors.ts';
 import { type HttpServer, type Reply, send, startHttpServer } from '../lib/http-server.ts';
-import { readEvents } from './events.ts';
+import { nameEvents, readAllEvents, readEvents } from './events.ts';
 import { signatureIn } from './forward.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
 
@@ -216,17 +216,15 @@ async function store(
     onDiskError(error);
     return notStored;
   }
-  onOther(`repeat of event ${listEventIds(body).join(', ')}`);
+  onOther(`repeat of ${nameEvents(readAllEvents(body))}`);
   return accepted('before');
 }
 
 function isProbe(body: Buffer): boolean {
   if (!body.includes(exampleEventId)) return false;
-  const ids = listEventIds(body);
-  return ids.length > 0 && ids.every((id) => id === exampleEventId);
+  const events = readEvents(body);
+  return events.length > 0 && events.every(({ eventId }) => eventId === exampleEventId);
 }
-
-const listEventIds = (body: Buffer) => readEvents(body).map(({ eventId }) => eventId);
 
 /** The end of the name of each webhook that it signs for. */
 function nameSecret(secret: string): string {

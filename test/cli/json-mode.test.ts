@@ -126,6 +126,12 @@ test('--jq prints strings without quotes and everything else as JSON, numbers as
   expect(await print('empty')).toBe('');
 });
 
+test('half of a surrogate pair in a text does not keep --jq from the rest', async () => {
+  const service = await answering(String.raw`{"a":"\ud83d\ude00 \ud800x \udc00","b":"\\ud800","c":"\u0041"}`);
+  const { out } = await run(['request', 'GET', '/v1/x', '--jq', '.a, .b, .c'], { env: service.env });
+  expect(out).toBe('\u{1f600} \ufffdx \ufffd\n\\ud800\nA\n');
+});
+
 test('--jq works on any command and its JSON, not on its table', async () => {
   const argv = ['--sandbox', 'leaderboard', 'list', '--limit', '2', '--jq', '.traders | length'];
   expect((await run(argv, { tty: 100 })).out).toBe('2\n');

@@ -159,7 +159,7 @@ export function isLocked(error: unknown): boolean {
 
 /** Whether the disk, or the database's share of it, is full: nothing was done. */
 export function isFull(error: unknown): boolean {
-  return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(readSqlCode(error));
+  return /^SQLITE_(?:FULL|IOERR_(?:WRITE|SHMSIZE))$/.test(readSqlCode(error));
 }
 
 /** Whether bytes of the database are not as they were written. */

@@ -93,6 +93,9 @@ function listLines(batch: readonly unknown[]): string[] {
   return batch.map((row) => JSON.stringify(row ?? null));
 }
 
+/** Escapes, among them half of a surrogate pair alone, of six characters: jq refuses a text with one. */
+const halfPairs = /\\u[Dd][89ABab]..\\u[Dd][C-Fc-f]..|\\u[Dd][89A-Fa-f]..|\\./g;
+
 export interface Threads {
   startThread: (name: 'jq-thread') => Promise<Worker>;
   signal: AbortSignal;
@@ -109,7 +112,11 @@ export async function compileFilter(filter: string, { startThread, signal }: Thr
   const raw = async (json: string, hint: string): Promise<string> => {
     // After a signal, answers still come whole; a second signal ends the process.
     const answered = once(thread, 'message', signal.aborted ? {} : { signal });
-    thread.postMessage({ json, program, flags: ['--compact-output'] } satisfies JqRun);
+    thread.postMessage({
+      json: json.replace(halfPairs, (each) => (each.length === 6 ? '\\ufffd' : each)),
+      program,
+      flags: ['--compact-output'],
+    } satisfies JqRun);
     const [ran] = await answered;
     const { stdout, stderr, exitCode }: JqOutput = ran;
     if (exitCode === 0) return stdout;

@@ -134,7 +134,7 @@ test('no answer in time, and a connection that is cut, are failures of their cas
   const [hanging, cut, refusing] = JSON.parse(out) as Row[];
   expect(code).toBe(12);
   expect(hanging).toMatchObject({ status: null, error: 'no answer within 0.3 s', verdict: 'fail' });
-  expect(cut).toMatchObject({ status: null, error: 'socket hang up', verdict: 'fail' });
+  expect(cut).toMatchObject({ status: null, error: 'the connection was closed without an answer', verdict: 'fail' });
   expect(refusing).toMatchObject({ status: 401, error: null, verdict: 'fail' });
 });
 

@@ -135,6 +135,14 @@ test('replay sends stored events once more, as they came', async () => {
   expect((await run('webhook replay a --to http://127.0.0.1:1', { env })).code).toBe(10);
 });
 
+test('an address that this machine has not is an error about --host', async () => {
+  const { code, err } = await (await listen(temporaryFolder(), '--host 203.0.113.1')).stop();
+  expect([code, err]).toEqual([
+    3,
+    'error: cannot listen on 203.0.113.1:0: this machine has no such address\nhint: Check --host.\n',
+  ]);
+});
+
 test('a port in use is an error, and nothing keeps running', async () => {
   const [folder, other] = [temporaryFolder(), temporaryFolder()];
   const { url } = await listen(folder);

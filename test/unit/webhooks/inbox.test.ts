@@ -68,25 +68,35 @@ test('a delivery that cannot be sent is set aside with a warning, also after a r
   expect(JSON.parse(replayed.out)).toMatchObject([{ eventId: 'bad', taken: false, status: null }]);
 });
 
-test('a target that answers with another protocol is tried again, and holds up nothing', async () => {
+test.each([
+  [
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+    'the connection was closed without an answer',
+  ],
+  ['', 'the connection was closed without an answer'],
+  ['SSH-2.0-x\r\n', 'the answer is not HTTP'],
+  ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal', 'the answer was cut off'],
+])('a target that answers %j is tried again, and holds up nothing', async (first, why) => {
+  const { url, count } = await openTarget(first, 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  const { deliver, shown } = await listen(temporaryFolder(), `--forward-to ${url}`);
+  await deliver(bodyOf('one'));
+  await until(() => shown.err.includes('-> 200'));
+  expect(shown.err).toContain(`-> ${why} in`);
+  expect(count()).toBe(2);
+});
+
+/** A target that sends these bytes, one after the other, and closes each connection. */
+async function openTarget(...answers: string[]) {
   let count = 0;
   const target = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.on('data', () => {
+    socket.once('data', () => {
+      socket.end(answers[count] ?? '');
       count += 1;
-      socket.end(
-        count === 1
-          ? 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
-          : 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n',
-      );
     });
   });
-  const port = await openPort(target);
-  const { url, shown } = await listen(temporaryFolder(), `--forward-to http://127.0.0.1:${port}/`);
-  await send(url, bodyOf('one'), signed(bodyOf('one')));
-  await until(() => shown.err.includes('-> 200'));
-  expect(shown.err).toContain('-> the connection was closed without an answer in');
-});
+  return { url: `http://127.0.0.1:${await openPort(target)}/`, count: () => count };
+}
 
 test('each forward is shown with its status, time and address, with --json on stderr as it happens, with --quiet not', async () => {
   const target = await stub((_, response, count) => {
@@ -98,7 +108,7 @@ test('each forward is shown with its status, time and address, with --json on st
   await send(url, bodyOf('one'), signed(bodyOf('one')));
   await until(() => shown.err.includes('-> 200'));
   expect(shown.err).toMatch(
-    /warning: -> 500 in \d+ ms http:\S+\/in event one; it is sent again until it is accepted\n-> 200 in \d+ ms http:\S+\/in event one\n/,
+    /warning: -> 500 in \d+ ms http:\S+\/in event one; it is sent again\n-> 200 in \d+ ms http:\S+\/in event one\n/,
   );
   expect((await stop()).out.trim().split('\n')).toHaveLength(1);
   const quiet = await listen(temporaryFolder(), `--quiet --forward-to ${target.url}/in`);
@@ -114,7 +124,11 @@ test('an event without an id is stored beside a known one, and only once if the 
   const mixed = `{"events":[${known},{"eventType":"ping","n":1},{"eventId":"","eventType":"ping","n":2},7]}`;
   for (const body of [`{"events":[${known}]}`, mixed, mixed, 'not JSON', 'not JSON'])
     expect(await send(url, body, signed(body))).toBe(200);
-  const { out } = await stop();
+  const { out, err } = await stop();
+  expect(err.match(/repeat of .*/g)).toEqual([
+    expect.stringMatching(/^repeat of event known, sha256-\w+-1, sha256-\w+-2 and 1 more$/),
+    expect.stringMatching(/^repeat of event sha256-\w+$/),
+  ]);
   const events = out
     .trim()
     .split('\n')
@@ -128,6 +142,12 @@ test('an event without an id is stored beside a known one, and only once if the 
   ]);
   const listed = await run('webhook events --json', { env: { SOTRA_DATA_DIR: folder } });
   expect(JSON.parse(listed.out)).toHaveLength(5);
+});
+
+test('of events with the same id in one delivery, the first counts', async () => {
+  const { deliver, stop } = await listen(temporaryFolder(), '--json');
+  await deliver('{"events":[{"eventId":"a","n":1},{"eventId":"b","n":2},{"eventId":"a","n":3}]}');
+  expect((await stop()).out).toBe('{"eventId":"a","n":1}\n{"eventId":"b","n":2}\n');
 });
 
 test('a delivery with very many events is stored in the time of one', async () => {
