@@ -104,9 +104,10 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
   };
 
   const warnOfMismatch = (text: string) => {
-    // Pages and rounds mostly miss the contract alike.
-    if (!client.seen.mismatches.has(text)) warn(text);
-    client.seen.mismatches.add(text);
+    // Pages and rounds mostly miss the contract alike, in other rows.
+    const place = text.replaceAll(/\.\d+\./g, '.');
+    if (!client.seen.mismatches.has(place)) warn(text);
+    client.seen.mismatches.add(place);
   };
 
   const createConfig = async (keyless: boolean, retries?: number): Promise<ClientConfig> => {

@@ -98,8 +98,11 @@ export function sendError(
   return new SotraError('timeout', `${origin} did not answer within ${limitMs / 1000} s`, details);
 }
 
+/** Of the service, else of the proxy or gateway in front of it. */
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-amzn-requestid', 'cf-ray'];
+
 export function readRequestId(headers: HttpResponse['headers']): string | undefined {
-  return pickHeader(headers, 'x-request-id') ?? pickHeader(headers, 'request-id');
+  return requestIdHeaders.map((name) => pickHeader(headers, name)).find((id) => id !== undefined);
 }
 
 /** The first value of a header. */

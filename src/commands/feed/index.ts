@@ -182,8 +182,9 @@ function openFeed({ input, fromMs, context }: Watch, fetchPage: FetchPage): () =
   };
 }
 
+/** 0 for a card without a time, against the interface. */
 function readLatestSec(card: Card): number {
-  return toUnixSec(card.cardLatestTradeAt ?? card.timestamp);
+  return toUnixSec(card.cardLatestTradeAt ?? card.timestamp) || 0;
 }
 
 /** Differs for the same card after each of its trades. */

@@ -107,6 +107,20 @@ test('a trade that the service records three seconds late is printed', async () 
   expect(idsIn((await ended).out)).toEqual(['late']);
 });
 
+test('a card without a time hides no other card, and is warned of once', async () => {
+  const service = await feedService(9);
+  const timeless = { ...cardOf('odd', 0), timestamp: undefined, cardLatestTradeAt: undefined };
+  service.cards = [cardOf('old', start), timeless];
+  const { ended, joined, idle } = watching(service, '--format ndjson --max 2');
+  await joined();
+  service.cards = [cardOf('n1', start + 1), ...service.cards];
+  await idle();
+  service.cards = [cardOf('n2', start + 2), ...service.cards];
+  const { out, err } = await ended;
+  expect(idsIn(out)).toEqual(['n1', 'n2']);
+  expect(err.match(/expected number, found nothing/g)).toHaveLength(1);
+});
+
 test('--newer-than begins in the past', async () => {
   const service = await feedService();
   arrive(service, 'a', 'b', 'c', 'd');

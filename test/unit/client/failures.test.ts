@@ -85,6 +85,10 @@ test('the error of a redirect names its target', () => {
   });
 });
 
+test('the request id of a service without one of its own is that of the gateway', () => {
+  expect(refusal(502, '', { 'x-request-id': undefined, 'cf-ray': '8a2f-FRA' }).requestId).toBe('8a2f-FRA');
+});
+
 test.each([
   ['172800', 'The service asks to wait 172800 s, and a call waits at most 60 s: retry then.', 172_800],
   ['86340', 'The service asks to wait 86340 s, and a call waits at most 60 s: --timeout 86400s waits for it.', 86_340],
