@@ -77,12 +77,8 @@ export async function sendAgain(call: NumberedEntry, context: Context): Promise<
   refuseLost(call, { path, body });
   const { options } = context;
   const isChosen = options.sandbox || options.context !== undefined || options.baseUrl !== undefined;
-  // The options decide which service is used, so they change before it is.
-  if (!isChosen)
-    Object.assign(
-      options,
-      name === 'sandbox' ? { sandbox: true } : name === undefined ? { baseUrl } : { context: name },
-    );
+  // The options decide which service is used, so they change before it is. The address of the context may have changed since.
+  if (!isChosen) Object.assign(options, name === 'sandbox' ? { sandbox: true } : { context: name, baseUrl });
   if (method !== 'GET') await confirm(`send ${method} ${path} again`, context);
   const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
   if (options.preview)

@@ -45,11 +45,13 @@ export function checkColumns(view: AnyView | undefined, columns: readonly string
   const known = view.columns.map(({ key }) => key);
   const unknown = columns.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const problem = unknown === '' ? '--columns is empty' : `--columns ${unknown}: no such column`;
   const spell = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-  const named = view.columns.find(({ header }) => unknown !== '' && spell(header) === spell(unknown));
+  const named = view.columns.find(({ header }) => spell(header) === spell(unknown));
   const meant = named?.key ?? nearest(unknown, known);
-  throw usageError(problem, `${meant === undefined ? '' : `Did you mean ${meant}? `}Columns: ${known.join(', ')}.`);
+  throw usageError(
+    `--columns ${unknown}: no such column`,
+    `${meant === undefined ? '' : `Did you mean ${meant}? `}Columns: ${known.join(', ')}.`,
+  );
 }
 
 /** Writes a request as text, JSON or a curl line. Errors: `usage` for another format. */

@@ -169,6 +169,16 @@ test('a call is sent again to the same service, body included; a write asks firs
   expect((await calls())[0]).toMatchObject({ n: 1, status: 200 });
 });
 
+test('a call of a context whose address was changed goes to the address that it went to', async () => {
+  const [before, now] = [await answering({ ok: true }), await answering({ ok: true })];
+  const { env } = user({ SOTRA_API_KEY: 'key-of-mine' });
+  await run(`context set staging --base-url ${before.url}`, { env });
+  await run('--context staging request POST /v1/x --data {}', { env });
+  await run(`context set staging --base-url ${now.url} --yes`, { env });
+  expect((await run('history run --yes', { env })).code).toBe(0);
+  expect([before.requests.length, now.requests.length]).toEqual([2, 0]);
+});
+
 test('the secret of a webhook that is registered again is hidden in the answer', async () => {
   const { env, calls } = user();
   const hook = 'webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:a';
