@@ -2,7 +2,7 @@ import { constants, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BoundsError, findJsonError } from '../api/json.ts';
 import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
-import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
+import { hidden, hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import { dataDirectory, readEnv, type Service } from '../lib/config/config.ts';
@@ -72,7 +72,12 @@ export function openCallLog({ argv, service, io, warn }: LoggedCommand): CallLog
 /** The command as typed, secrets hidden, a long one cut. */
 function describeTyped(argv: readonly string[], hide: CallLog['hide']): string {
   // Before it is quoted, which would split a key.
-  const words = argv.map((word) => hide(hideUrlSecrets(`?${word}`).slice(1)));
+  const words = argv.map((word, index) => {
+    // The user's command may hold a private key.
+    if (argv[index - 1] === '--signer-command') return hidden;
+    const shown = word.replace(/^(--signer-command=).*/s, `$1${hidden}`);
+    return hide(hideUrlSecrets(`?${shown}`).slice(1));
+  });
   const line = shellLine(['sotra', ...words]);
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength)}...(${argv.length} words)` : line;
 }

@@ -124,6 +124,8 @@ test('a private key instead of a comment, or in its file, is not published', asy
       }
     }
   }
+  const last = ['comment', 'post', '--last', '--key-env', 'CANARY_KEY', '--service-name', 'Example', evmKey];
+  expect((await run(last, { env: { ...service.env, CANARY_KEY: evmKey } })).code).toBe(2);
   expect(service.requests).toEqual([]);
 });
 

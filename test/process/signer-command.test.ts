@@ -112,6 +112,9 @@ test('comment post signs by a command too, one or many; a dry run does not start
     6,
     expect.stringContaining("that trade is not the signer's own"),
   ]);
+  await run([...words, command.join('=')], { env });
+  const log = readFileSync(join(folder, 'history', 'calls.ndjson'), 'utf8');
+  expect([log.includes('/v1/swap-comments'), log.includes('touch ')]).toEqual([true, false]);
   const file = join(folder, 'many.ndjson');
   const [, , chain, , transactionHash, , tokenAddress] = ['', ...comment.split(' ')];
   writeFileSync(file, `${JSON.stringify({ chain, transactionHash, tokenAddress, commentText: 'gm' })}\n`);

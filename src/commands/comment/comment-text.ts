@@ -43,13 +43,18 @@ export async function readComment(input: CommentInput, context: Context): Promis
   const text = input.commentText ?? textFile;
   if (chain === undefined || transactionHash === undefined || tokenAddress === undefined || text === undefined)
     throw missingComment(input);
+  if (textFile === undefined) refuseKeyAsText(text);
   const commentText = textFile === undefined ? text : await readTextFile(textFile, context);
   const fields = { chain, transactionHash, tokenAddress, commentText };
-  const leak = isPrivateKey(commentText) ? ({ field: 'commentText', problem: leakProblem } as const) : undefined;
-  const wrong = fieldProblem(fields) ?? leak;
+  const wrong = fieldProblem(fields);
   if (wrong === undefined) return fields;
   const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}`;
   throw inputError((name) => ({ message: `${name(wrong.field)}${shown}: ${wrong.problem}` }));
+}
+
+/** Errors: `usage` for a private key instead of a comment. */
+export function refuseKeyAsText(text: string): void {
+  if (isPrivateKey(text)) throw inputError((name) => ({ message: `${name('commentText')}: ${leakProblem}` }));
 }
 
 /** Errors: `usage`, naming the missing inputs. */
@@ -72,9 +77,10 @@ export function missingComment(
 async function readTextFile(file: string, { io }: Context): Promise<string> {
   const text = await readText(file, io, { flag: '--text-file' });
   const isLengthRight = text.length >= 1 && text.length <= maxCommentCharacters;
-  const problem =
-    textProblem(text) ??
-    (isLengthRight ? undefined : `has ${text.length} characters, must be 1 to ${maxCommentCharacters}`);
+  const problem = isPrivateKey(text)
+    ? leakProblem
+    : (textProblem(text) ??
+      (isLengthRight ? undefined : `has ${text.length} characters, must be 1 to ${maxCommentCharacters}`));
   if (problem === undefined) return text;
   throw usageError(`--text-file ${file}: ${problem}`);
 }

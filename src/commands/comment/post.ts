@@ -25,6 +25,7 @@ import {
   readCommentFile,
   readSignedFile,
   readTextForm,
+  refuseKeyAsText,
   warnOfText,
 } from './comment-text.ts';
 import { findSignedComment, makeBody, nameDestination, type SendableComment, sendComment } from './send-comment.ts';
@@ -150,6 +151,8 @@ interface Swap {
 async function chooseSwap(input: PostInput, stdinUse: string | undefined, context: Context): Promise<PostInput> {
   if ((input.commentText ?? input.textFile) === undefined)
     throw usageError('the comment is missing', 'Give it as the argument: sotra comment post "gm" --last --key <name>.');
+  // Before a call, which is logged with the command line.
+  if (input.commentText !== undefined) refuseKeyAsText(input.commentText);
   await context.client.requireKey();
   const { address, input: known } = await findKeyAddress(input, context, stdinUse);
   const [swap] = await listSwaps(address, context);
