@@ -44,8 +44,11 @@ const [callRetries, postRetries] = [7, 4];
 /** After so many looks at the list, a second apart, a POST counts as failed; a count, since a slow service lists slowly. Assumed. */
 const maxLooks = 10;
 const lookEveryMs = 1000;
-/** Statuses of a service that allows one webhook for a URL; other statuses prove nothing. */
-const refusals = [400, 409, 422];
+
+/** Whether a service that allows one webhook per URL may have refused a second one; other statuses prove nothing. */
+export function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof SotraError && [400, 409, 422].includes(thrown.status ?? 0);
+}
 
 interface Made {
   uid: string;
@@ -81,7 +84,7 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
     try {
       return await postOnce(run, walletAddresses);
     } catch (thrown) {
-      if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
+      if (!isRefusal(thrown)) throw thrown;
       // If the old webhook accepts these addresses, the service refused the second webhook. Otherwise this throws, and the old one stays.
       await callSafely(context, endpoints.addAddresses, { uid, walletAddresses });
       saveState(upload, { gapFromMs: context.io.now() });

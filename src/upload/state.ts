@@ -257,6 +257,7 @@ export function checkSecretFile(file: string, list: string | undefined): void {
   try {
     refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
     accessSync(dirname(file), constants.W_OK);
+    readSecretLines(file);
   } catch (cause) {
     throw usageError(`--secret-file ${file}: cannot be written: ${readMessage(cause)}`);
   }

@@ -11,7 +11,14 @@ import { confirm } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { showProgress } from '../lib/output/progress.ts';
 import type { Result } from '../lib/output/view.ts';
-import { deleteWebhook, listWebhooks, refuseSecond, type UploadInput, type UploadRun } from './make-webhook.ts';
+import {
+  deleteWebhook,
+  isRefusal,
+  listWebhooks,
+  refuseSecond,
+  type UploadInput,
+  type UploadRun,
+} from './make-webhook.ts';
 import { readAddresses } from './read-addresses.ts';
 import { previewNext, sendAddresses } from './send.ts';
 import {
@@ -164,7 +171,13 @@ async function syncList(run: UploadRun): Promise<Result> {
       `webhook ${state.uid} exists, but its secret is not stored on this machine, and the service does not show it`,
       { hint: `Write it to ${input.secretFile} if you have it; --replace makes a webhook with a new one.` },
     );
-  if (makes || result.missing > 0 || state.line !== null) result.registered = await sendAddresses(run, replaces);
+  if (makes || result.missing > 0 || state.line !== null)
+    try {
+      result.registered = await sendAddresses(run, replaces);
+    } catch (thrown) {
+      if (state.uid === null && isRefusal(thrown) && (await isTaken(run))) return syncList(run);
+      throw thrown;
+    }
   result.sent = result.missing;
   if (state.replaces !== null) {
     await deleteWebhook(state.replaces, context);
@@ -177,6 +190,11 @@ async function syncList(run: UploadRun): Promise<Result> {
   if (makes && input.secretFile === undefined && shown.secretFile !== undefined)
     context.note(`The secret of webhook ${state.uid} is in ${shown.secretFile}`);
   return { kind: 'answer', answer: { ...result, uid: state.uid, ...shown }, view: synced };
+}
+
+/** Whether another machine registered the destination in the meantime, at a service that allows one webhook per URL. */
+async function isTaken({ input: { destinationUrl }, listed, context }: UploadRun): Promise<boolean> {
+  return (await listWebhooks(context, { destinationUrl })).length > listed.length;
 }
 
 /** Errors: `usage` for an address or a file where a uid belongs, and for a uid beside an address. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { failure } from '../../support/harness.ts';
@@ -96,11 +96,14 @@ test('with --skip-invalid the result says how many lines were left out', async (
 });
 
 test('a file that is no place for a secret is refused before anything is sent; a check does not look at it', async () => {
-  const { sotra, write, requests } = kept();
+  const { folder, sotra, write, requests } = kept();
   write('list', ids(2));
   const argv = `webhook sync --url ${hook} --file @list --secret-file @none/hook.secret`;
   const message = '--secret-file @none/hook.secret: cannot be written: no such file or directory';
   expect(await sotra(argv)).toEqual(failure(2, message));
+  writeFileSync(join(folder, 'latin1'), Buffer.from([0xe9]));
+  const latin1 = '--secret-file @latin1: cannot be written: @latin1 is not UTF-8 text: see byte 1';
+  expect(await sotra(`webhook sync --url ${hook} --file @list --secret-file @latin1`)).toEqual(failure(2, latin1));
   expect(requests).toEqual([]);
   expect((await sotra(`${argv} --check`)).code).toBe(10);
 });
@@ -273,6 +276,18 @@ test.each([
     expect(await json(sync)).toMatchObject({ uid: 'w-0', sent: 0 });
   },
 );
+
+test('of two machines at a service that allows one webhook per URL, the second uses that of the first', async () => {
+  const { sotra, write, holds, answer, fault, read } = kept({ onePerUrl: 409 });
+  write('list', ids(3));
+  fault.answer = ({ method }) => {
+    if (method === 'POST') answer(...otherPost);
+    return undefined;
+  };
+  const { out } = await sotra(`${sync} --json`);
+  expect(JSON.parse(out)).toMatchObject({ uid: 'w-0', registered: false, sent: 3 });
+  expect([holds('w-0'), read('hook.secret')]).toEqual([['ext:0', 'ext:1', 'ext:2'], 'whsec_0\n']);
+});
 
 test('a webhook that another machine registered later is used if it stays, and the own one if that goes', async () => {
   for (const [stays, uid] of [
