@@ -77,6 +77,18 @@ test('a port that is taken is exit 3 and names the port', async () => {
   expect([code, err]).toEqual([3, expect.stringContaining(`cannot listen on port ${port}`)]);
 });
 
+test('each server that does not start in the background is reported with its own error', async () => {
+  const port = await openPort(createServer());
+  const folder = temporaryFolder();
+  for (const [flags, why] of [
+    [`--port ${port}`, `cannot listen on port ${port}`],
+    [`--port 0 --db ${folder}`, `${folder} is a folder`],
+  ]) {
+    const { printed, ended } = start(`sandbox start --detach ${flags}`, { SOTRA_DATA_DIR: folder });
+    expect([await ended, printed.err]).toEqual([3, expect.stringContaining(`the sandbox did not start: ${why}`)]);
+  }
+});
+
 test('two servers and several processes write to one database at once: each write that was answered is seen by both', async () => {
   const count = size(15, 40);
   const folder = temporaryFolder();

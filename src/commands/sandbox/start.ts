@@ -130,6 +130,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const log = join(folder, 'sandbox.log');
   // The ready file of a running server stays, in case the new one does not start.
   const before = readIfThere(readyFile);
+  const logged = readIfThere(log) ?? '';
   const { verbose } = context.options;
   const inputs = Object.entries({ ...input, detach: undefined, readyFile, verbose });
   const flags = writeFlags(Object.fromEntries(inputs.map(([key, value]) => [`--${flagName(key)}`, value])));
@@ -137,7 +138,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const until = io.now() + detachWaitMs;
   try {
     while ([undefined, before].includes(readIfThere(readyFile))) {
-      if (child.exitCode() !== null) throw readFailure(log);
+      if (child.exitCode() !== null) throw readFailure(log, logged.length);
       const hint = `Its output is in ${log}.`;
       if (io.now() > until)
         throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, { hint });
@@ -159,9 +160,10 @@ function readIfThere(file: string): string | undefined {
   return existsSync(file) ? readStateFile(file) : undefined;
 }
 
-/** The error that ended a server, as it wrote it. */
-function readFailure(log: string): SotraError {
-  const [, problem, hint] = /^error: (.*)(?:\nhint: (.*))?/m.exec(readIfThere(log) ?? '') ?? [];
+/** The error that ended a server, as it wrote it behind the output of earlier ones. */
+function readFailure(log: string, start: number): SotraError {
+  const output = (readIfThere(log) ?? '').slice(start);
+  const [, problem, hint] = /^error: (.*)(?:\nhint: (.*))?/m.exec(output) ?? [];
   const more = hint ?? `Its output is in ${log}.`;
   return new SotraError('config', `the sandbox did not start: ${problem ?? 'it ended'}`, { hint: more });
 }
