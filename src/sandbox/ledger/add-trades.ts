@@ -25,8 +25,8 @@ const seriesOf = ({ trader, chain, token, direction }: Trade): Series => [trader
  */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): AddCounts {
   return db.transaction(() => {
-    if (liveAtMs !== undefined) for (const trade of trades) endIfClosed(db, trade);
     const fresh = dropRepeated(db, trades);
+    if (liveAtMs !== undefined) for (const trade of fresh) endIfClosed(db, trade);
     const effects = new Map<Trade, StoredEffect>();
     const lateSeries: Series[] = [];
     for (const own of groupBy(fresh, (trade) => seriesOf(trade).join(' ')).values()) {

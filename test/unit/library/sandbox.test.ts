@@ -102,6 +102,20 @@ test('what is sold at its cost is no gain, and one transaction closes a long and
   expect(short?.metadata).toMatchObject({ perpPositionType: 'short', positionAmount: -1 });
 });
 
+test('a trade that is repeated while its price is low does not end the position', async () => {
+  const { sandbox, client } = await started({ seed: 'empty' });
+  const [trader, other] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`];
+  const buy = (usd: number, more: object) =>
+    sandbox.trade({ chain: 'base', trader, token: other, side: 'buy', amount: 10, usd, ...more });
+  buy(100, { tx: '0xa' });
+  buy(0.1, { trader: other });
+  expect(buy(100, { tx: '0xa' }).isRepeated).toBe(true);
+  buy(100, { trader: other });
+  buy(100, {});
+  const open = await client.profile.positions({ identifier: trader, status: 'open' });
+  expect(open).toMatchObject([{ metadata: { positionAmount: 20, positionStats: { boughtUSD: 200 } } }]);
+});
+
 test('a page of the named origin may ask, and no other by default', async () => {
   const asked = { method: 'OPTIONS', headers: { origin: 'http://a.test', 'access-control-request-method': 'GET' } };
   const { sandbox } = await started({ seed: 'empty', cors: 'http://a.test' });
