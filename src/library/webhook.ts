@@ -128,7 +128,7 @@ export interface WebhookHandler {
 
 /**
  * Answers deliveries: 200 if verified, 401 with the reason if not, 405, 413, 500 if `onEvents` throws or the body was
- * parsed before. Errors: TypeError without secrets.
+ * parsed before. Errors: TypeError without secrets or `onEvents`.
  */
 export function webhookHandler({
   secrets,
@@ -137,6 +137,7 @@ export function webhookHandler({
   maxBodyBytes = 8_388_608,
 }: HandlerOptions): WebhookHandler {
   checkSecrets(secrets);
+  if (typeof onEvents !== 'function') throw new TypeError('onEvents: must be a function');
   const answer = async (method: string | undefined, header: string | null, body: unknown): Promise<Outcome> => {
     if (method !== 'POST') return [405, 'only POST'];
     try {
@@ -156,8 +157,8 @@ export function webhookHandler({
   };
   const type = { 'content-type': 'application/json' };
   return {
-    fetch: async ({ method, headers, body }) => {
-      const [status, error] = await answer(method, headers.get(signatureHeader), body);
+    fetch: async ({ method, headers, body, bodyUsed }) => {
+      const [status, error] = await answer(method, headers.get(signatureHeader), bodyUsed ? alreadyRead : body);
       return new Response(JSON.stringify({ error }), { status, headers: type });
     },
     node: async (request, response) => {

@@ -118,7 +118,10 @@ test('a server of Hono and one of Express answer valid and invalid deliveries', 
       if (event?.eventId === 'fails') throw new TypeError('secret of mine');
     },
   });
-  const app = new Hono().post('/hook', (context) => hook.fetch(context.req.raw));
+  const app = new Hono()
+    .post('/hook', (context) => hook.fetch(context.req.raw))
+    .post('/read', async ({ req: { raw } }) => raw.text().then(() => hook.fetch(raw)));
+  const asked = { method: 'POST', body, headers: { 'daylight-signature': headerOf(body) } };
   const raw =
     (read: (text: string) => unknown): RequestListener =>
     async (request, response) => {
@@ -133,7 +136,8 @@ test('a server of Hono and one of Express answer valid and invalid deliveries', 
   const large = 'x'.repeat(1001);
   const answers = await Promise.all(
     [
-      app.request('http://a.test/hook', { method: 'POST', body, headers: { 'daylight-signature': headerOf(body) } }),
+      app.request('http://a.test/hook', asked),
+      app.request('http://a.test/read', asked),
       post(express),
       post(express, {}, headerOf(body, 'other')),
       post(express, { body: failing }, headerOf(failing)),
@@ -144,6 +148,7 @@ test('a server of Hono and one of Express answer valid and invalid deliveries', 
   );
   expect(answers).toEqual([
     [200, {}],
+    [500, alreadyRead],
     [200, {}],
     [401, { error: expect.stringMatching(/^wrong secret or body changed/) }],
     [500, { error: 'not processed' }],
@@ -152,4 +157,6 @@ test('a server of Hono and one of Express answer valid and invalid deliveries', 
     [405, { error: 'only POST' }],
   ]);
   expect(seen.sort()).toEqual(['a', 'a', 'fails']);
+  const misspelled = { secrets: 'whsec_1', onEvent: () => undefined };
+  expect(() => webhookHandler(misspelled as never)).toThrow('onEvents: must be a function');
 });
