@@ -222,7 +222,7 @@ export function readMessage(thrown: unknown): string {
   if (code === 'ECONNREFUSED' && host !== undefined) return `nothing is listening at ${host}:${port}`;
   if (code === 'ECONNRESET')
     return `the connection was ${syscall === undefined ? 'closed without an answer' : 'reset'}`;
-  if (code?.startsWith('HPE_')) return 'the answer is not HTTP';
+  if (/^HPE_/.test(String(code))) return 'the answer is not HTTP';
   if (code === 'EADDRNOTAVAIL') return 'this machine has no such address';
   if (syscall === 'getaddrinfo') return `the name ${hostname} has no address`;
   if (syscall?.startsWith('spawn') && code === 'ENOENT') return 'no such program';

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { dayMs } from '../api/duration.ts';
 import { signatureHeader } from '../api/signature-header.ts';
@@ -37,10 +36,7 @@ export async function startForwarder({
   const forwarding = await inbox.forward({
     targets,
     onError,
-    post: (delivery, { url }, signal) => {
-      setMaxListeners(0, signal);
-      return forward(url, delivery, { answerMs: forwardMs, agent, signal });
-    },
+    post: (delivery, { url }, signal) => forward(url, delivery, { answerMs: forwardMs, agent, signal }),
     policy: ({ tries, refusals, sinceMs, atMs }) =>
       tries > retries || refusals >= maxRefusals || atMs - sinceMs >= dayMs
         ? undefined

@@ -4,7 +4,7 @@ import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
-import { type HttpRequest, usualLimits } from '../../client/transport.ts';
+import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/config.ts';
@@ -66,36 +66,32 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
   return found;
 }
 
-type ControlAddress = Pick<Ready, 'url' | 'controlToken'>;
-
 /** Calls the control API of a served sandbox. Errors: those of the transport; `bad-request` with its refusal; `bad-answer` if something else answers. */
 export async function askServed(
   { io, options }: Context,
-  served: ControlAddress,
+  { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
   method: 'GET' | 'POST',
   path: string,
 ): Promise<unknown> {
   const transport = await createNetwork({ ...io, env: {} });
   const { timeoutMs } = options;
   try {
-    const { status, text } = await transport.send(controlRequest(served, method, path), {
-      timeoutMs,
-      totalMs: timeoutMs,
-      maxBytes: usualLimits.maxBodyBytes,
-      signal: io.signal,
-    });
+    const { status, text } = await transport.send(
+      {
+        method,
+        url: new URL(`/_sandbox/${path}`, url),
+        headers: { [controlHeader]: controlToken },
+      },
+      { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal: io.signal },
+    );
     const answer = tryParseJson(text);
     if (answer === undefined)
-      throw new SotraError('bad-answer', `${served.url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);
+      throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);
     if (status === 200) return answer;
     throw new SotraError('bad-request', isObject(answer) ? String(answer['error']) : text);
   } finally {
     if (io.transport === undefined) await transport.close();
   }
-}
-
-function controlRequest({ url, controlToken }: ControlAddress, method: 'GET' | 'POST', path: string): HttpRequest {
-  return { method, url: new URL(`/_sandbox/${path}`, url), headers: { [controlHeader]: controlToken } };
 }
 
 async function answers(context: Context, ready: Ready): Promise<boolean> {
@@ -140,7 +136,8 @@ export async function showLog(
   const expected = expect?.map(readExpected) ?? [];
   const served = await findServed(context, readyFile);
   const path = `log?limit=${limit}`;
-  if (context.options.dryRun) return { kind: 'request', request: controlRequest(served, 'GET', path) };
+  if (context.options.dryRun)
+    return { kind: 'request', request: { method: 'GET', url: new URL(`/_sandbox/${path}`, served.url), headers: {} } };
   const answer = (await askServed(context, served, 'GET', path)) as LoggedRequest[];
   for (const each of expected) checkExpected(each, answer);
   return { kind: 'answer', answer };

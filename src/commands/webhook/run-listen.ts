@@ -1,31 +1,24 @@
-import { writeDuration } from '../../api/duration.ts';
 import { safeText } from '../../api/safe-text.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
 import { untilAborted } from '../../lib/io.ts';
 import { plannedAddress, showPlan } from '../../lib/output/confirm.ts';
-import { counted, formatCount } from '../../lib/output/format.ts';
+import { counted } from '../../lib/output/format.ts';
 import { safeJson } from '../../lib/output/json.ts';
 import { cutText, displayWidth } from '../../lib/output/text-width.ts';
 import { type Result, withoutFlagged } from '../../lib/output/view.ts';
 import { showAddress } from '../../pages/serve.ts';
 import { describeEvent, type EventSummary } from '../../webhooks/events.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
-import {
-  defaultRepeatsMs,
-  type Inbox,
-  type KeepLimits,
-  type StoredDelivery,
-  type Target,
-} from '../../webhooks/inbox.ts';
+import { defaultRepeatsMs, type KeepLimits, type StoredDelivery } from '../../webhooks/inbox.ts';
 import { startListener } from '../../webhooks/listener.ts';
 import { openInbox, placeOfInbox } from './open-inbox.ts';
-import type { Page } from './page/activity-page.ts';
+import type { Page, PageOptions } from './page/activity-page.ts';
 import { addRefused, addStored, addTry } from './page/delivery-activity.ts';
 import type { ListenInput } from './params.ts';
 import { noteOpen, noteUnforwarded, parseTargets, planForwarding, warnOnceAMinute } from './run-forward.ts';
-import { explainRefusal, type NamedSecret, readNamedSecrets } from './verification.ts';
+import { explainRefusal, readNamedSecrets } from './verification.ts';
 
 const defaultPort = 4242;
 
@@ -44,7 +37,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
         detail: plannedAddress(input.port ?? defaultPort, input.host),
       },
       { action: 'store', what: 'their events', detail: await placeOfInbox(input, context, options) },
-      ...(keep ? [{ action: 'delete', what: 'the oldest events', detail: describeLimits(keep) }] : []),
+      ...(keep ? [{ action: 'delete', what: 'the oldest events beyond --keep', detail: null }] : []),
       ...planForwarding(targets),
       ...(input.ui ? [{ action: 'serve', what: 'a page', detail: plannedAddress() }] : []),
     ]);
@@ -54,7 +47,8 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   const toleranceMs = input.tolerance ?? knownMs;
   try {
     context.stream();
-    await receive(inbox, { input, targets, secrets, toleranceMs, context });
+    const secretFile = input.secretFile[0] ?? '';
+    await receive(input, { inbox, location: input, targets, secrets, secretFile, toleranceMs, context });
     return { kind: 'none' };
   } finally {
     await inbox.close();
@@ -71,20 +65,9 @@ function readLimits(given: ListenInput['keep']): KeepLimits | undefined {
   return { ms: ms[0], bytes: bytes[0] };
 }
 
-function describeLimits({ ms, bytes }: KeepLimits): string {
-  const limits = [ms && `older than ${writeDuration(ms)}`, bytes && `beyond ${formatCount(bytes)} bytes`];
-  return limits.filter(Boolean).join(', ');
-}
-
-interface Reception {
-  input: ListenInput;
-  targets: readonly Target[];
-  secrets: readonly NamedSecret[];
-  toleranceMs: number;
-  context: Context;
-}
-
-async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, context }: Reception): Promise<void> {
+/** Receives into an inbox; the page, if any, shows the same. */
+async function receive(input: ListenInput, reception: Omit<PageOptions, 'listensOn'>): Promise<void> {
+  const { inbox, targets, secrets, toleranceMs, context } = reception;
   const { io, note } = context;
   const onDiskError = warnOnceAMinute(context);
   await noteUnforwarded(inbox, { targets, location: input }, context);
@@ -123,16 +106,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
     const { url } = listener;
     if (input.ui) {
       const { startPage } = await import('./page/activity-page.ts');
-      page = await startPage({
-        inbox,
-        location: input,
-        secrets,
-        secretFile: input.secretFile[0] ?? '',
-        toleranceMs,
-        targets,
-        listensOn: url,
-        context,
-      });
+      page = await startPage({ ...reception, listensOn: url });
     }
     removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: io.pid, ...(page && { ui: page.url }) });
     const { stored } = await inbox.summary();

@@ -63,7 +63,7 @@ interface SignedDelivery {
 
 interface VerificationRules {
   secrets: readonly NamedSecret[];
-  toleranceMs: number | undefined;
+  toleranceMs: number;
 }
 
 /** The checks of a signature in order, up to the first that fails; never a secret. */
@@ -77,8 +77,7 @@ export function verificationSteps(
   const { timestamp, signatures } = parsed;
   const signedAt = Math.floor(timestampMs(timestamp) / 1000);
   const untimely = untimelyReason(parsed, { nowMs: atMs, toleranceMs });
-  const within =
-    toleranceMs === undefined ? 'any age is accepted' : `at most ${formatAge(0, toleranceMs / 1000)} is accepted`;
+  const within = `at most ${formatAge(0, toleranceMs / 1000)} is accepted`;
   const steps: VerificationStep[] = [
     { name: 'Header', text: `t=${timestamp}, ${signatures.map((each) => `v1=${each}`).join(', ')}`, ok: true },
     { name: 'Timestamp', text: formatTime(signedAt) },

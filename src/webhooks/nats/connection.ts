@@ -181,36 +181,32 @@ export function inboxError(thrown: unknown, stream: string): SotraError {
 /** The error of a failure that lasts until credentials, servers or stream are changed: `config`; `undefined` for any other. */
 function setupError(thrown: unknown, stream: string): SotraError | undefined {
   if (thrown instanceof SotraError) return thrown;
-  const [message, hint] = describeSetup(thrown, stream) ?? [];
-  return message === undefined ? undefined : new SotraError('config', message, { hint, cause: thrown });
-}
-
-function describeSetup(thrown: unknown, stream: string): [message: string, hint: string] | undefined {
+  const config = (message: string, hint: string) => new SotraError('config', message, { hint, cause: thrown });
   const denied = causesOf(thrown).find((each) => each instanceof PermissionViolationError);
   if (denied !== undefined)
-    return [
+    return config(
       `the credentials of the inbox lack the permission to ${denied.operation === 'publish' ? 'publish' : 'subscribe'} to ${denied.subject}`,
       'sotra help scaling lists the subjects that a user needs.',
-    ];
+    );
   if (hasCause(thrown, AuthorizationError, UserAuthenticationExpiredError))
-    return [
+    return config(
       'the servers of the inbox refuse the credentials, or they have expired',
       'Correct the file of --inbox-creds: it is read again.',
-    ];
+    );
   if (isApiError(thrown, 'noAccount'))
-    return ['the servers of the inbox have no JetStream for this account', 'Enable JetStream: -js.'];
+    return config('the servers of the inbox have no JetStream for this account', 'Enable JetStream: -js.');
   if (isApiError(thrown, 'noCluster'))
-    return [`a single server cannot hold several replicas of the stream ${stream}`, 'Add --replicas 1.'];
+    return config(`a single server cannot hold several replicas of the stream ${stream}`, 'Add --replicas 1.');
   if (isApiError(thrown, 'noSpace') || isStreamFull(thrown) || /insufficient/.test(readMessage(thrown)))
-    return [
+    return config(
       `the inbox ${stream} is full: ${readMessage(thrown)}`,
       'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
-    ];
+    );
   if (isApiError(thrown, 'streamGone', 'consumerGone'))
-    return [
+    return config(
       `the stream ${stream} of the inbox, or a consumer of it, was deleted on the servers`,
       'Start the command again: webhook listen makes a new stream.',
-    ];
+    );
   return undefined;
 }
 

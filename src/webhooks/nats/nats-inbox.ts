@@ -22,6 +22,7 @@ import {
   encodeEventId,
   openStream,
   publishOnce,
+  readEventMessages,
   readLast,
   readMessage,
   readMessages,
@@ -60,19 +61,12 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     throw error;
   }
   const filter = subjects(name).event('*', '*');
-  const read = async function* <Item>(items: AsyncIterable<Item>) {
-    try {
-      yield* items;
-    } catch (cause) {
-      throw inboxError(cause, name);
-    }
-  };
   return {
     name,
     isStream: true,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     summary: async () => {
-      for await (const { info, time } of read(readMessages(stream, { filter, from: 1 })))
+      for await (const { info, time } of readMessages(stream, { filter, from: 1 }))
         return { stored: 1 + info.pending, oldestMs: time.getTime() };
       return { stored: 0, oldestMs: undefined };
     },
@@ -92,9 +86,9 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
       return counts.reduce((sum, count) => sum + count, 0);
     },
     failed: async () => [...(await readFailed(stream)).values()].flat().length,
-    events: (query) => read(queryEvents(stream, query)),
-    follow: (query, signal) => read(follow(stream, query, { sinceMs: io.now(), signal })),
-    deliveries: (query) => read(queryDeliveries(stream, query)),
+    events: (query) => queryEvents(stream, query),
+    follow: (query, signal) => follow(stream, query, { sinceMs: io.now(), signal }),
+    deliveries: (query) => queryDeliveries(stream, query),
     markAccepted: async ({ seq }) =>
       void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
     close: () => connection.close(),
@@ -144,16 +138,14 @@ async function store(stream: Stream, delivery: Delivery): Promise<StoredDelivery
 
 /** The events that are not stored, on their own or with another event of a delivery. */
 async function dropStored(stream: Stream, events: readonly EventSummary[]): Promise<EventSummary[]> {
-  const { event, part } = subjects(stream.name);
-  const ids = events.map(({ eventId }) => encodeEventId(eventId));
-  const found = await readLast(
+  const found = await readEventMessages(
     stream,
-    ids.flatMap((id) => [event('*', id), part(id)]),
+    events.map(({ eventId }) => eventId),
   );
   const named = found.map(({ subject }) => subject.split('.').at(-1));
   const together = found.flatMap((message) => readMessage(message)?.events ?? []);
   const stored = new Set([...named, ...together.map(({ eventId }) => encodeEventId(eventId))]);
-  return events.filter((_, index) => !stored.has(ids[index]));
+  return events.filter(({ eventId }) => !stored.has(encodeEventId(eventId)));
 }
 
 /** The forwards that were set aside, by number of the delivery. */
@@ -169,12 +161,8 @@ async function readFailed(stream: Stream): Promise<Map<number, Forward[]>> {
 
 /** The deliveries of events, wherever they are. */
 async function findDeliveries(stream: Stream, ids: readonly string[]): Promise<StoredDelivery[]> {
-  const { event, part } = subjects(stream.name);
-  const found = await readLast(
-    stream,
-    ids.map(encodeEventId).flatMap((id) => [event('*', id), part(id)]),
-  );
-  const isPart = ({ subject }: { subject: string }) => subject.startsWith(part(''));
+  const found = await readEventMessages(stream, ids);
+  const isPart = ({ subject }: { subject: string }) => subject.startsWith(subjects(stream.name).part(''));
   const holders = await readLast(stream, [...new Set(found.filter(isPart).map((each) => each.string()))]);
   const deliveries = [...found, ...holders].flatMap((message) => readMessage(message) ?? []);
   return [...new Map(deliveries.map((each) => [each.seq, each])).values()].sort((a, b) => a.seq - b.seq);

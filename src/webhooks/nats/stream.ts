@@ -194,10 +194,21 @@ export async function* readMessages(
       yield message;
       if (end.signal === undefined && message.info.pending === 0) return;
     }
+  } catch (cause) {
+    throw inboxError(cause, stream.name);
   } finally {
     end.signal?.removeEventListener('abort', stop);
     stop();
   }
+}
+
+/** The messages of events: of a delivery, or that name its subject. */
+export function readEventMessages(stream: Stream, eventIds: readonly string[]): Promise<StoredMsg[]> {
+  const { event, part } = subjects(stream.name);
+  return readLast(
+    stream,
+    eventIds.map(encodeEventId).flatMap((id) => [event('*', id), part(id)]),
+  );
 }
 
 /** The messages of subjects, those that are there. */

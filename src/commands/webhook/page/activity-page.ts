@@ -21,7 +21,7 @@ export interface Page extends ServedPage {
   activity: DeliveryActivity;
 }
 
-interface PageOptions extends Omit<DeliveryActivityOptions, 'live'> {
+export interface PageOptions extends Omit<DeliveryActivityOptions, 'live'> {
   /** Where deliveries are received. */
   listensOn: string;
   /** The file of the first secret. */

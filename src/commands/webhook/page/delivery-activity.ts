@@ -40,7 +40,7 @@ export interface DeliveryActivityOptions {
   inbox: Inbox;
   location: InboxLocation;
   secrets: readonly NamedSecret[];
-  toleranceMs: number | undefined;
+  toleranceMs: number;
   targets: readonly Target[];
   context: Context;
   live: LiveLog;
