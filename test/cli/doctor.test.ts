@@ -140,6 +140,9 @@ test('doctor warns of settings that others may read; damaged ones are exit 3', a
   const open = await diagnose('doctor --sandbox', { env });
   expect(open.code).toBe(0);
   expect(open.of('settings')).toMatchObject({ state: 'warning', fix: `chmod 600 ${file}` });
+  // Neither is a folder where the file would be.
+  const beneath = await diagnose('doctor --sandbox', { env: { SOTRA_CONFIG_DIR: file, SOTRA_DATA_DIR: file } });
+  expect([beneath.of('settings')?.state, beneath.of('sandbox')?.state]).toEqual(['problem', 'problem']);
   writeFileSync(file, '{');
   expect((await diagnose('doctor --sandbox', { env })).code).toBe(3);
   expect(readFileSync(file, 'utf8')).toBe('{');

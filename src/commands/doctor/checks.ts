@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { tryParseJson } from '../../api/json.ts';
 import { buildRequest } from '../../client/client.ts';
 import { findRedirect, isOfProxy, maxRedirects, NetworkFailure, sendError } from '../../client/failures.ts';
@@ -80,11 +80,12 @@ function checkNode({ io }: Context): Finding {
 
 async function checkSettings(context: Context): Promise<Finding> {
   const store = await context.config.settings();
-  if (!existsSync(store.path)) return ok(`${store.path} does not exist yet: nothing is stored`);
   try {
+    const file = statSync(store.path, { throwIfNoEntry: false });
+    if (file === undefined) return ok(`${store.path} does not exist yet: nothing is stored`);
     const { contexts, aliases = {} } = store.read();
     const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
-    const mode = statSync(store.path).mode & 0o777;
+    const mode = file.mode & 0o777;
     const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
     const isOpen = platformRules(context.io.system.platform).hasModes && (mode & 0o077) !== 0;
     return isOpen ? warning(`${found}: other users on this machine can read it`, `chmod 600 ${store.path}`) : ok(found);
@@ -194,8 +195,9 @@ function checkClock(online: ServiceAnswer | undefined, { io }: Context): Finding
 
 async function checkSandbox(context: Context): Promise<Finding> {
   const file = sandboxFile(context.io);
-  if (!existsSync(file)) return ok('not created yet: the first command with --sandbox creates it');
   try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined)
+      return ok('not created yet: the first command with --sandbox creates it');
     const { countRows, openDb } = await import('../../sandbox/db/store.ts');
     const db = openDb(file);
     const trades = countRows(db, 'trade');
