@@ -114,6 +114,7 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   if (errorCode === 'interrupted') return makeReason('The command was interrupted before the answer came.');
   if (failure !== undefined) return reasonOfConnection(facts, failure.kind);
   if (answer === undefined) return ownError();
+  if ([401, 403].includes(answer.status) && isOfProxy(answer)) return reasonOfProxy(facts, answer);
   if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
   if (errorCode === 'bad-answer') return reasonOfBadAnswer(facts, answer) ?? ownError();
   const [first, ...others] = differences;
@@ -164,9 +165,7 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
   400: reasonOfRefusedInput,
   401: reasonOfRefusedKey,
   403: (facts, answer) =>
-    isOfProxy(answer)
-      ? reasonOfProxy(facts, answer)
-      : makeReason(`The key is valid but is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
+    makeReason(`The key is valid but is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
   404: reasonOfMissing,
   409: (_, answer) => makeReason(`The request conflicts with what the service already has${quote(answer)}.`),
   413: ({ entry: { request } }) =>
@@ -204,7 +203,6 @@ function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
   const status = typed(facts, 'auth status');
   if (!entry.request.headers.some(({ name }) => name === 'authorization'))
     return makeReason('The request had no key, and the service requires one.', status);
-  if (isOfProxy(answer)) return reasonOfProxy(facts, answer);
   if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
   const { keyBelongsTo: other, keyName = 'that was sent' } = settings;
   if (other !== undefined)

@@ -12,6 +12,7 @@ const exposureHelp = 'tokens times leverage, on shorts negative if the service s
 const unavailableHelp = 'whether the service lacks part of the history behind the figures';
 const extra = { extra: true };
 const readStats = ({ metadata }: Card) => metadata.positionStats;
+const readHolding = ({ metadata }: Card) => readHeld(metadata);
 
 export const cardColumns: readonly Column<Card>[] = [
   column.text('trader', 'Trader', 'name of the holder, or their wallet', ({ actor }) => actor.name ?? actor.address, {
@@ -34,7 +35,7 @@ export const cardColumns: readonly Column<Card>[] = [
     { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 3 },
   ),
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => readStats(card).realizedGainsUSD),
-  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 2 }),
+  column.compactAmount('amount', 'Holding', amountHelp, (card) => readHolding(card).amount, { drop: 2 }),
   column.usd('costUsd', 'Cost', costHelp, (card) => readStats(card).holdingsCostBasisUSD, { drop: 1 }),
   column.compactUsd('boughtUsd', 'Bought', `total bought, ${perpsHelp}`, (card) => readStats(card).boughtUSD, {
     drop: 8,
@@ -49,27 +50,15 @@ export const cardColumns: readonly Column<Card>[] = [
     { drop: 5 },
   ),
   column.text('status', 'Status', statusHelp, (card) => formatStatus(readStats(card).isOpen), extra),
-  column.text('leverage', 'Leverage', 'leverage now; perps only', ({ metadata }) => metadata.perpLeverage, {
-    show: ({ metadata }) => formatAmount(metadata.perpLeverage),
-    extra: true,
-  }),
-  column.text('amountWithLeverage', 'Exposure', exposureHelp, ({ metadata }) => readHeld(metadata).withLeverage, {
-    show: ({ metadata }) => formatAmount(readHeld(metadata).withLeverage),
-    extra: true,
-  }),
+  column.amount('leverage', 'Leverage', 'leverage now; perps only', ({ metadata }) => metadata.perpLeverage, extra),
+  column.amount('amountWithLeverage', 'Exposure', exposureHelp, (card) => readHolding(card).withLeverage, extra),
   column.text('copies', 'Copies', 'copy trades of its comments', ({ metrics }) => metrics.copyCount, {
     show: ({ metrics }) => formatCopies(metrics),
     extra: true,
   }),
   column.text('likes', 'Likes', 'likes', ({ metrics }) => metrics.likeCount, extra),
   column.text('replies', 'Replies', 'replies', ({ metrics }) => metrics.replyCount, extra),
-  column.text(
-    'buyers24h',
-    'Buyers 24h',
-    'addresses that bought the token in 24 hours',
-    (card) => card.totalCompletions,
-    extra,
-  ),
+  column.text('buyers24h', 'Buyers 24h', 'buyers of the token in 24 hours', (card) => card.totalCompletions, extra),
   column.text('unavailable', 'Partly unknown', unavailableHelp, (card) => readStats(card).unavailable, extra),
   column.address('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, extra),
   column.address(
