@@ -223,8 +223,9 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   const listed = await listWebhooks(context, { destinationUrl: url, uid: state.uid });
   const isListed = (uid: string | null) => listed.some((each) => each.uid === uid);
   if (state.replaces !== null) {
-    if (state.uid === null || isListed(state.uid)) return listed;
-    // The new webhook is gone: the old one stays.
+    const isTaken = state.gapFromMs !== null && listed.length > 0 && !isListed(state.replaces);
+    if (state.uid === null ? !isTaken : isListed(state.uid)) return listed;
+    // The new webhook is gone, and the old one stays; or another machine registered one in the gap.
     saveState(upload, { replaces: null, gapFromMs: null });
   }
   const { posting } = state;

@@ -4,7 +4,7 @@ import { listOf, optional, text } from '../../api/kind.ts';
 import * as endpoints from '../../api/webhook.ts';
 import { maskSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes, readMessage } from '../../errors.ts';
+import { errorExitCodes, toSotraError } from '../../errors.ts';
 import type { Result } from '../../lib/output/view.ts';
 import type { UploadInput } from '../../upload/make-webhook.ts';
 import { synced, uploaded } from '../../upload/view.ts';
@@ -50,7 +50,7 @@ export function setUp(webhook: Command): void {
     onAnswer: async (data, { showSecrets }, context) => {
       const { describeUnfinished, listUploads } = await import('../../upload/state.ts');
       const uploads = await listUploads(context).catch((thrown: unknown) => {
-        context.warn(readMessage(thrown));
+        context.warn(toSotraError(thrown).message);
         return [];
       });
       const isListed = (uid: string) => !Array.isArray(data) || data.some((each) => each.uid === uid);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hook, ids, kept, made, place, uid } from '../../support/upload-place.ts';
@@ -57,6 +57,13 @@ test('webhook list warns of an upload whose state is damaged, and lists the webh
   expect(JSON.parse(out)).toHaveLength(1);
   expect(err).toMatch(/^warning: .*state\.json is damaged, or was written by another version of sotra/);
   expect((await sotra(`webhook sync --url ${hook} --file @list`)).code).toBe(3);
+});
+
+test('webhook list names the folder of uploads that it cannot read', async () => {
+  const { sotra, folder } = place();
+  mkdirSync(join(folder, 'webhook'));
+  writeFileSync(join(folder, 'webhook', 'uploads'), '');
+  expect((await sotra('webhook list')).err).toBe('warning: cannot use @webhook/uploads: not a directory\n');
 });
 
 test('the list masks what is a secret by its name or its form, however it is escaped, and nothing else', async () => {

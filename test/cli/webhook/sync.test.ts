@@ -473,6 +473,18 @@ test('if the old webhook is deleted and the new one cannot be made, the error sa
   expect([uids(), (await sotra('webhook list')).err]).toEqual([['w-1'], '']);
 });
 
+test('if another machine registers the URL after the old webhook was deleted, the next sync uses its webhook', async () => {
+  const { sotra, json, write, holds, uids, answer, fault, read } = await synced(3, { onePerUrl: 409 });
+  write('list', ids(2));
+  fault.answer = ({ method }, count) => {
+    if (method === 'POST' && count === 3) answer(...otherPost);
+    return undefined;
+  };
+  expect((await sotra(`${sync} --replace --yes`)).code).toBe(10);
+  expect(await json(sync)).toMatchObject({ uid: 'w-1', replaced: null, sent: 2 });
+  expect([uids(), holds('w-1'), read('hook.secret')]).toEqual([['w-1'], ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
+});
+
 test('a replacement that was interrupted before the old webhook was deleted is finished by the next sync, two are never left', async () => {
   const { sotra, write, holds, uids, fault } = await synced(2500);
   write('list', ids(2400));
