@@ -146,16 +146,13 @@ export function writtenProblem(value: unknown): string | undefined {
   const entry = value as BulkEntry;
   const { addressOrUid, targets, targetType, action } = entry;
   if (action === 'unfollow' || targetType === 'twitterHandle') return undefined;
-  const self = selfAmong(addressOrUid, targets);
-  return self === undefined
-    ? undefined
-    : `targets[${self}] ${JSON.stringify(targets[self])}: a profile cannot follow itself`;
+  const self = findSelf(addressOrUid, targets);
+  return self && `targets ${JSON.stringify(self)}: a profile cannot follow itself`;
 }
 
-/** Index of the target that is the follower itself, whatever the case of EVM addresses; `undefined` if none is. */
-export function selfAmong(follower: string, targets: readonly string[]): number | undefined {
-  const place = targets.findIndex((target) => normalizeAddress(target) === normalizeAddress(follower));
-  return place === -1 ? undefined : place;
+/** The target that is the follower itself, whatever the case of EVM addresses; `undefined` if none is. */
+export function findSelf(follower: string, targets: readonly string[]): string | undefined {
+  return targets.find((target) => normalizeAddress(target) === normalizeAddress(follower));
 }
 
 /** The entry that undoes an entry. */

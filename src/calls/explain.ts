@@ -285,14 +285,10 @@ function reasonOfSignature({ entry, settings }: Facts, answer: Answer): Reason {
   const { serviceName = '<service name>', layout = 'five-line' } = settings;
   const form = `the layout ${typedLayout ?? layout}, beginning "${typedName ?? serviceName} Swap Comment:"`;
   const other = layout === 'five-line' ? 'blank-line' : 'five-line';
-  const isTyped = typedName !== undefined || typedLayout !== undefined;
-  return makeReason(
-    `The service refused the signature${quote(answer)}. It was made over ${form}.`,
-    'sotra comment verify --help',
-    isTyped
-      ? 'Omit --service-name and --layout, to sign for the context.'
-      : command`sotra context set ${settings.context ?? '<name>'} --layout ${other}`,
-  );
+  const retry = command`sotra context set ${settings.context ?? '<name>'} --layout ${other}`;
+  const next = (typedName ?? typedLayout) ? 'Omit --service-name and --layout, to sign for the context.' : retry;
+  const rule = `The service refused the signature${quote(answer)}. It was made over ${form}.`;
+  return makeReason(rule, 'sotra comment verify --help', next);
 }
 
 const { maxWaitMs } = usualLimits;

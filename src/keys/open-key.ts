@@ -263,10 +263,10 @@ export async function newPassword(file: string | undefined, context: Context): P
       'a password to encrypt the key is needed',
       'Give it with --password-file <file>, or run this on a terminal.',
     );
-  const first = await context.io.ask('Password to encrypt the key with (not shown): ', { hidden: true });
+  const ask = async (question: string) => (await context.io.ask(question, { hidden: true })).normalize('NFC');
+  const first = await ask('Password to encrypt the key with (not shown): ');
   if (first === '') throw usageError('the password is empty');
-  const second = await context.io.ask('The same password again: ', { hidden: true });
-  if (first.normalize('NFC') !== second.normalize('NFC'))
-    throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
-  return first.normalize('NFC');
+  const second = await ask('The same password again: ');
+  if (first !== second) throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
+  return first;
 }

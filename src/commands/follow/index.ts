@@ -21,10 +21,10 @@ export function setUp(follow: Command): void {
   addEndpointCommand(follow, 'add', endpoints.add, {
     view: targets,
     prepare: (typed) => {
-      const self = endpoints.selfAmong(typed.addressOrUid, typed.targets);
+      const self = endpoints.findSelf(typed.addressOrUid, typed.targets);
       if (self !== undefined)
         throw inputError((input) => ({
-          message: `${input('targets')} ${typed.targets[self]}: a profile cannot follow itself`,
+          message: `${input('targets')} ${self}: a profile cannot follow itself`,
           hint: 'Omit this target.',
         }));
       return typed;
