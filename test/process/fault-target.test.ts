@@ -6,7 +6,7 @@ import { addLiveTrades, liveTrade } from '../../src/sandbox/ledger/live-trades.t
 import { run, runJson, stub, temporaryFolder, until } from '../support/harness.ts';
 import { allFaults, brokenService, inShort, kindOf, targetKinds } from '../support/hostile/faults.ts';
 import { storedIds } from '../support/inbox.ts';
-import { listen, send, signed } from '../support/listening.ts';
+import { bodyOf, listen } from '../support/listening.ts';
 import { freePorts, manyAddresses, serve, start } from '../support/processes.ts';
 import { size, some } from '../support/size.ts';
 
@@ -14,17 +14,12 @@ test('every fault of a target has its kind', () => {
   expect(Object.values(targetKinds).flat().sort()).toEqual([...allFaults].sort());
 });
 
-async function deliver(url: string, eventId: string): Promise<number> {
-  const body = JSON.stringify({ events: [{ eventId, eventType: 'copyswap', walletAddresses: [] }] });
-  return send(url, body, signed(body), '');
-}
-
 /** A folder whose listener stored two events while it forwarded them to a target that fails so. */
 async function listenTo(fault: string) {
   const folder = temporaryFolder();
   const target = await brokenService(fault);
-  const { url, stop } = await listen(folder, `--forward-to ${target.url}/hook`, undefined, {}, { skipWaits: true });
-  expect([await deliver(url, 'one'), await deliver(url, 'two')]).toEqual([200, 200]);
+  const { deliver, stop } = await listen(folder, `--forward-to ${target.url}/hook`, undefined, {}, { skipWaits: true });
+  for (const id of ['one', 'two']) expect(await deliver(bodyOf(id, 'copyswap'))).toBe(200);
   const enough = { taken: 2, passing: 3, moved: 3, refusing: 11, silent: 1, gone: 0 }[kindOf(fault)] ?? 0;
   await until(() => target.requests.length >= enough);
   const outcome = await stop();

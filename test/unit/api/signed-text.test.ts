@@ -120,6 +120,8 @@ test('a key whose signature does not verify signs nothing', async () => {
     code: 'signing-key',
     message: expect.stringMatching(/^the signature just made does not verify \(over this text .*\): it was not used$/),
   });
+  const refused = { code: 'signing-key', message: 'the signing library refuses this key' };
+  await expect(makeSigner('evm', new Uint8Array(32))).rejects.toMatchObject(refused);
 });
 
 test('an EVM claim whose parts are no hex is refused by the part', async () => {
