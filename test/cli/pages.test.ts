@@ -62,13 +62,10 @@ test.each([null, '', undefined])('a link %j ends the list', async (link) => {
   expect(service.requests).toHaveLength(1);
 });
 
-test.each([{}, { items: [] }, { items: null, pagination: null }, null])(
-  'an answer %j is an empty list',
-  async (body) => {
-    const service = await answering(body ?? 'null');
-    expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 0, out: '[]\n' });
-  },
-);
+test.each([{}, { items: [] }, { items: null, pagination: null }, null])('an answer %j has no items', async (body) => {
+  const service = await answering(body ?? 'null');
+  expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 0, out: '[]\n' });
+});
 
 test('an empty page with a link is not the end', async () => {
   const service = await paged([linked([], '/a'), linked([], '/b'), linked(cardsDown(1, 1), null)]);
@@ -185,19 +182,16 @@ const twoThenFault = [...threePages.slice(0, 2), () => ({ error: 'out of order' 
 test.each([
   [500, 8],
   [404, 5],
-])(
-  'HTTP %i on page 3 is exit %i: ndjson keeps the lines before it, --json prints nothing',
-  async (status, exitCode) => {
-    const statuses = [200, 200, status];
-    const streamed = await paged(twoThenFault, statuses);
-    const lines = await run(`${feed} --all --format ndjson --retries 0`, { env: streamed.env });
-    expect([lines.code, idsIn(lines.out)]).toEqual([exitCode, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4']]);
-    expect(lines.err).toContain('out of order');
-    const whole = await paged(twoThenFault, statuses);
-    const json = await run(`${feed} --all --json --retries 0`, { env: whole.env });
-    expect(json).toEqual(failure(exitCode, 'out of order'));
-  },
-);
+])('HTTP %i on page 3 is exit %i: ndjson keeps the lines before it, --json has none', async (status, exitCode) => {
+  const statuses = [200, 200, status];
+  const streamed = await paged(twoThenFault, statuses);
+  const lines = await run(`${feed} --all --format ndjson --retries 0`, { env: streamed.env });
+  expect([lines.code, idsIn(lines.out)]).toEqual([exitCode, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4']]);
+  expect(lines.err).toContain('out of order');
+  const whole = await paged(twoThenFault, statuses);
+  const json = await run(`${feed} --all --json --retries 0`, { env: whole.env });
+  expect(json).toEqual(failure(exitCode, 'out of order'));
+});
 
 test('pages by number end at the first page that is not full, and a page that comes twice is an error', async () => {
   const list = `profile positions ${wallet} open --limit 2`;

@@ -124,7 +124,7 @@ const harmed = [settings, storedKey, upload, database].flatMap((state) =>
 );
 
 test.each(some(harmed, 12))(
-  'a $name that is $harm ends the command, is named, and stays as it is',
+  'a $name that is $harm ends a command, named and unchanged',
   async ({ apply, ...state }) => {
     const { folder, env, path, written } = await placeWith(state);
     apply(path);

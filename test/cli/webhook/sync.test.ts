@@ -256,26 +256,23 @@ const otherPost = ['POST', '/v1/webhooks/feed', JSON.stringify({ destinationUrl:
 test.each([
   ['', false],
   [' (the list lags behind)', true],
-])(
-  'of two machines that register one URL at once, the second uses the webhook of the first and deletes its own%s',
-  async (_, lags) => {
-    const { sotra, json, write, holds, uids, answer, fault, read } = kept();
-    write('list', ids(1500));
-    fault.answer = ({ method, url }, count) => {
-      if (method !== 'GET' || count > (lags ? 2 : 1)) return undefined;
-      const listed = answer('GET', url.pathname, undefined);
-      if (count === 1) answer(...otherPost);
-      return count === 1 ? listed : [200, []];
-    };
-    const { out, err } = await sotra(`${sync} --json`);
-    expect(err).toBe(
-      'warning: another machine registered webhook w-0 for this destination: using it, and deleting w-1\n',
-    );
-    expect(JSON.parse(out)).toMatchObject({ uid: 'w-0', registered: false, sent: 1500 });
-    expect([uids(), holds('w-0').length, read('hook.secret')]).toEqual([['w-0'], 1500, 'whsec_0\n']);
-    expect(await json(sync)).toMatchObject({ uid: 'w-0', sent: 0 });
-  },
-);
+])('of two that register a URL at once, the second uses the first webhook and deletes its own%s', async (_, lags) => {
+  const { sotra, json, write, holds, uids, answer, fault, read } = kept();
+  write('list', ids(1500));
+  fault.answer = ({ method, url }, count) => {
+    if (method !== 'GET' || count > (lags ? 2 : 1)) return undefined;
+    const listed = answer('GET', url.pathname, undefined);
+    if (count === 1) answer(...otherPost);
+    return count === 1 ? listed : [200, []];
+  };
+  const { out, err } = await sotra(`${sync} --json`);
+  expect(err).toBe(
+    'warning: another machine registered webhook w-0 for this destination: using it, and deleting w-1\n',
+  );
+  expect(JSON.parse(out)).toMatchObject({ uid: 'w-0', registered: false, sent: 1500 });
+  expect([uids(), holds('w-0').length, read('hook.secret')]).toEqual([['w-0'], 1500, 'whsec_0\n']);
+  expect(await json(sync)).toMatchObject({ uid: 'w-0', sent: 0 });
+});
 
 test('of two machines at a service that allows one webhook per URL, the second uses that of the first', async () => {
   const { sotra, write, holds, answer, fault, read } = kept({ onePerUrl: 409 });
@@ -433,21 +430,18 @@ test('other lines of a secret file stay, and a file that already has the secret 
   expect(read('hook.secret')).toBe('whsec_1\nwhsec_0\n# both listeners\nwhsec_of-another\n');
 });
 
-test.each([400, 409, 422])(
-  'if a second webhook is refused with %i, the old one is deleted first and the gap is reported',
-  async (status) => {
-    const { sotra, write, holds, hooks, read, requests } = await synced(3, { onePerUrl: status });
-    write('list', ids(2));
-    const before = requests.length;
-    const { err } = await sotra(`${sync} --replace --yes`);
-    expect(err).toMatch(
-      /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: for \d+\.\d s there was no webhook\.\n$/,
-    );
-    expect([hooks.length, holds('w-1'), read('hook.secret')]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
-    const methods = requests.slice(before).map(({ method }) => method);
-    expect(methods.join(' ')).toBe('GET POST PUT DELETE POST GET DELETE');
-  },
-);
+test.each([400, 409, 422])('after %i for a second webhook the old one is deleted first, with a gap', async (status) => {
+  const { sotra, write, holds, hooks, read, requests } = await synced(3, { onePerUrl: status });
+  write('list', ids(2));
+  const before = requests.length;
+  const { err } = await sotra(`${sync} --replace --yes`);
+  expect(err).toMatch(
+    /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: for \d+\.\d s there was no webhook\.\n$/,
+  );
+  expect([hooks.length, holds('w-1'), read('hook.secret')]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
+  const methods = requests.slice(before).map(({ method }) => method);
+  expect(methods.join(' ')).toBe('GET POST PUT DELETE POST GET DELETE');
+});
 
 test('if the service refuses the list, the old webhook stays', async () => {
   const { sotra, write, uids, fault } = await synced(3);

@@ -200,7 +200,7 @@ test('256 queues are posted at once, and of each 33 rows before the first of the
 });
 
 test.each([true, false])(
-  'a table that cannot be read or written is tried again a second later, with somebody who is told: %s',
+  'a table that cannot be used is tried a second later, told to somebody: %s',
   async (isTold) => {
     const { db, start, states } = openOutbox(['1 a 1']);
     db.exec('ALTER TABLE outbox RENAME TO gone');

@@ -46,7 +46,7 @@ test.each([
   [429, 'gzip', '', 'rate-limited', 3],
   [404, 'br', 'nothing', 'not-found', 1],
 ] as const)(
-  'HTTP %i in %s with the body %j keeps the code and the retries of its status',
+  'HTTP %i in %s, body %j: code and retries of its status',
   async (status, encoding, body, code, requests) => {
     const service = await stub((_, response) =>
       response.writeHead(status, { 'content-encoding': encoding, 'retry-after': '0' }).end(body),

@@ -124,169 +124,166 @@ test.skipIf(findNats() === undefined)(
   },
 );
 
-describe.skipIf(findNats() === undefined)(
-  `faults of a server that is there (${findNats() ? 'found' : natsInstall})`,
-  () => {
-    const { config, writeCreds } = operatorConfig();
-    const folder = mkdtempSync(join(tmpdir(), 'sotra-creds-'));
-    const creds = writeCreds(join(folder, 'all.creds'));
-    let cluster: Awaited<ReturnType<typeof startCluster>>;
-    beforeAll(async () => {
-      cluster = await startCluster(1, config);
-    });
-    afterAll(async () => {
-      await cluster.end();
-      rmSync(folder, { recursive: true });
-    });
-    const inboxOf = (name: string) => `nats://127.0.0.1:${cluster.servers[0]?.port}/${name}`;
-    const listenTo = (name: string, more = '--replicas 1', credsFile = creds) =>
-      listen(temporaryFolder(), `--inbox ${inboxOf(name)} --inbox-creds ${credsFile} ${more}`);
-    const editStream = (name: string, changes: Partial<StreamConfig> = {}) =>
-      manage(cluster.servers[0]?.port ?? 0, creds, ({ streams }) => streams.update(name, changes));
-    const deliver = (url: string, id: string, body = bodyOf(id)) => send(url, body, signed(body));
+describe.skipIf(findNats() === undefined)(`faults of a running server (${findNats() ? 'found' : natsInstall})`, () => {
+  const { config, writeCreds } = operatorConfig();
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-creds-'));
+  const creds = writeCreds(join(folder, 'all.creds'));
+  let cluster: Awaited<ReturnType<typeof startCluster>>;
+  beforeAll(async () => {
+    cluster = await startCluster(1, config);
+  });
+  afterAll(async () => {
+    await cluster.end();
+    rmSync(folder, { recursive: true });
+  });
+  const inboxOf = (name: string) => `nats://127.0.0.1:${cluster.servers[0]?.port}/${name}`;
+  const listenTo = (name: string, more = '--replicas 1', credsFile = creds) =>
+    listen(temporaryFolder(), `--inbox ${inboxOf(name)} --inbox-creds ${credsFile} ${more}`);
+  const editStream = (name: string, changes: Partial<StreamConfig> = {}) =>
+    manage(cluster.servers[0]?.port ?? 0, creds, ({ streams }) => streams.update(name, changes));
+  const deliver = (url: string, id: string, body = bodyOf(id)) => send(url, body, signed(body));
 
-    test('an inbox that is not there, no credentials, refused ones, one without JetStream rights', async () => {
-      const events = (more: string) => run(`webhook events --inbox ${inboxOf('NONE')} ${more}`);
-      for (const command of [
-        'webhook events',
-        'webhook forward --forward-to http://127.0.0.1:9',
-        'webhook replay --since 1h --to http://127.0.0.1:9',
-      ])
-        expect(await run(`${command} --inbox ${inboxOf('NONE')} --inbox-creds ${creds}`)).toMatchObject({
-          code: 3,
-          err: expect.stringMatching(
-            /the inbox NONE does not exist at .*\nhint: sotra webhook listen --inbox nats:\/\/127\.0\.0\.1:\d+\/NONE --secret-file <file> makes it/,
-          ),
-        });
-      expect(await events('')).toEqual(failure(3, 'refuse the credentials'));
-      const foreign = operatorConfig().writeCreds(join(folder, 'foreign.creds'));
-      expect(await events(`--inbox-creds ${foreign}`)).toEqual(failure(3, 'refuse the credentials'));
-      const few = writeCreds(join(folder, 'few.creds'), { publish: ['_INBOX.>'] });
-      const lacking = 'lack the permission to publish to $JS.API.STREAM.INFO.NONE';
-      expect(await events(`--inbox-creds ${few}`)).toEqual(failure(3, lacking));
-    });
-
-    test('a listener makes the stream once and never changes it; another number of replicas is refused', async () => {
-      const alone = await (await listenTo('SHAPE', '')).stop();
-      expect([alone.code, alone.err]).toEqual([
-        3,
-        expect.stringContaining(
-          'a single server cannot hold several replicas of the stream SHAPE\nhint: Add --replicas 1.',
+  test('an inbox that is not there, no credentials, refused ones, one without JetStream rights', async () => {
+    const events = (more: string) => run(`webhook events --inbox ${inboxOf('NONE')} ${more}`);
+    for (const command of [
+      'webhook events',
+      'webhook forward --forward-to http://127.0.0.1:9',
+      'webhook replay --since 1h --to http://127.0.0.1:9',
+    ])
+      expect(await run(`${command} --inbox ${inboxOf('NONE')} --inbox-creds ${creds}`)).toMatchObject({
+        code: 3,
+        err: expect.stringMatching(
+          /the inbox NONE does not exist at .*\nhint: sotra webhook listen --inbox nats:\/\/127\.0\.0\.1:\d+\/NONE --secret-file <file> makes it/,
         ),
-      ]);
-      const first = await listenTo('SHAPE');
-      expect(first.shown.err).toContain('Made the stream SHAPE at ');
-      await editStream('SHAPE', { max_age: 7 * 86_400_000_000_000 });
-      for (const more of ['', '--replicas 1']) {
-        const again = await listenTo('SHAPE', more);
-        expect(await deliver(again.url, `e${more}`)).toBe(200);
-        expect(again.shown.err).not.toContain('Made the stream');
-      }
-      const { code, err } = await (await listenTo('SHAPE', '--replicas 3')).stop();
-      expect([code, err]).toEqual([3, expect.stringContaining('the stream SHAPE has --replicas 1, not 3\n')]);
-      const { config } = await editStream('SHAPE');
-      expect(config).toMatchObject({ num_replicas: 1, max_age: 604_800_000_000_000 });
-    });
-
-    test('two listeners that start at once share the stream that one of them makes', async () => {
-      const both = await Promise.all([listenTo('BOTH'), listenTo('BOTH')]);
-      for (const [index, { url }] of both.entries()) expect(await deliver(url, `e${index}`)).toBe(200);
-    });
-
-    test('a full inbox answers 503, and keeps what it has', async () => {
-      const { url, shown } = await listenTo('FULL');
-      await editStream('FULL', { max_bytes: 1_048_576 });
-      const large = (id: string) => bodyOf(id).replace('{"events"', `{"pad":"${'x'.repeat(400_000)}","events"`);
-      const statuses = [];
-      for (const id of ['a', 'b', 'c']) statuses.push(await deliver(url, id, large(id)));
-      expect(statuses).toEqual([200, 200, 503]);
-      expect(shown.err).toContain('the inbox FULL is full');
-      const listed = await run(`webhook events --inbox ${inboxOf('FULL')} --inbox-creds ${creds} --json`);
-      expect(JSON.parse(listed.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['b', 'a']);
-    });
-
-    test('a delivery larger than the servers take is refused as too large', async () => {
-      const { url } = await listenTo('LARGE');
-      expect(await deliver(url, 'big', `{"pad":"${'x'.repeat(1024 * 1024)}"}`)).toBe(413);
-      expect(await deliver(url, 'small')).toBe(200);
-    });
-
-    test('without the right to publish events nothing is acknowledged', async () => {
-      await (await listenTo('RIGHTS')).stop();
-      const reader = writeCreds(join(folder, 'reader.creds'), {
-        publish: ['$JS.API.>', 'RIGHTS_state.>', 'RIGHTS.place.>'],
       });
-      const { url, shown } = await listenTo('RIGHTS', '', reader);
-      expect(await deliver(url, 'a')).toBe(503);
-      expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
-    });
+    expect(await events('')).toEqual(failure(3, 'refuse the credentials'));
+    const foreign = operatorConfig().writeCreds(join(folder, 'foreign.creds'));
+    expect(await events(`--inbox-creds ${foreign}`)).toEqual(failure(3, 'refuse the credentials'));
+    const few = writeCreds(join(folder, 'few.creds'), { publish: ['_INBOX.>'] });
+    const lacking = 'lack the permission to publish to $JS.API.STREAM.INFO.NONE';
+    expect(await events(`--inbox-creds ${few}`)).toEqual(failure(3, lacking));
+  });
 
-    test.each([
-      ['to set aside a delivery', 'failed', 'NOFAILED.event.>', '$JS.ACK.>'],
-      ['to acknowledge one', '$JS.ACK', 'NOACK.>'],
-    ])(
-      'without the right %s the right is named, and the target is not asked again and again',
-      async (_, missing, ...publish) => {
-        const name = publish[0]?.split('.')[0] ?? '';
-        await (await listenTo(name)).stop();
-        const few = writeCreds(join(folder, `${name}.creds`), { publish: ['$JS.API.>', ...publish] });
-        const target = await answering({}, 500);
-        const { url, shown } = await listenTo(name, `--forward-to ${target.url}/ --retries 0`, few);
-        expect(await deliver(url, 'a')).toBe(200);
-        await until(() =>
-          shown.err.includes(`lack the permission to publish to ${missing.replace('failed', 'NOFAILED.failed')}.`),
-        );
-        expect(target.requests).toHaveLength(1);
-      },
-    );
+  test('a listener makes the stream once and never changes it; another number of replicas is refused', async () => {
+    const alone = await (await listenTo('SHAPE', '')).stop();
+    expect([alone.code, alone.err]).toEqual([
+      3,
+      expect.stringContaining(
+        'a single server cannot hold several replicas of the stream SHAPE\nhint: Add --replicas 1.',
+      ),
+    ]);
+    const first = await listenTo('SHAPE');
+    expect(first.shown.err).toContain('Made the stream SHAPE at ');
+    await editStream('SHAPE', { max_age: 7 * 86_400_000_000_000 });
+    for (const more of ['', '--replicas 1']) {
+      const again = await listenTo('SHAPE', more);
+      expect(await deliver(again.url, `e${more}`)).toBe(200);
+      expect(again.shown.err).not.toContain('Made the stream');
+    }
+    const { code, err } = await (await listenTo('SHAPE', '--replicas 3')).stop();
+    expect([code, err]).toEqual([3, expect.stringContaining('the stream SHAPE has --replicas 1, not 3\n')]);
+    const { config } = await editStream('SHAPE');
+    expect(config).toMatchObject({ num_replicas: 1, max_age: 604_800_000_000_000 });
+  });
 
-    long('a server that is gone answers 503, and the listener goes on once it is back', async () => {
-      const { url, shown } = await listenTo('GONE');
-      expect(await deliver(url, 'a')).toBe(200);
-      await cluster.servers[0]?.end();
-      expect(await deliver(url, 'b')).toBe(503);
-      expect(shown.err).toContain('the servers of the inbox did not answer in time');
-      await cluster.servers[0]?.start();
-      let status = 503;
-      while (status === 503) status = await deliver(url, 'b');
-      expect(status).toBe(200);
-      expect(await deliver(url, 'a')).toBe(200);
-    });
+  test('two listeners that start at once share the stream that one of them makes', async () => {
+    const both = await Promise.all([listenTo('BOTH'), listenTo('BOTH')]);
+    for (const [index, { url }] of both.entries()) expect(await deliver(url, `e${index}`)).toBe(200);
+  });
 
-    test('a stream that is deleted under a listener: nothing more is acknowledged, and it says so', async () => {
-      const { url, shown } = await listenTo('DELETED');
-      expect(await deliver(url, 'a')).toBe(200);
-      await manage(cluster.servers[0]?.port ?? 0, creds, ({ streams }) => streams.delete('DELETED'));
-      expect(await deliver(url, 'b')).toBe(503);
-      expect(shown.err).toContain('warning: ');
-      const events = await run(`webhook events --inbox ${inboxOf('DELETED')} --inbox-creds ${creds}`);
-      expect(events).toEqual(failure(3, 'the inbox DELETED does not exist'));
-    });
+  test('a full inbox answers 503, and keeps what it has', async () => {
+    const { url, shown } = await listenTo('FULL');
+    await editStream('FULL', { max_bytes: 1_048_576 });
+    const large = (id: string) => bodyOf(id).replace('{"events"', `{"pad":"${'x'.repeat(400_000)}","events"`);
+    const statuses = [];
+    for (const id of ['a', 'b', 'c']) statuses.push(await deliver(url, id, large(id)));
+    expect(statuses).toEqual([200, 200, 503]);
+    expect(shown.err).toContain('the inbox FULL is full');
+    const listed = await run(`webhook events --inbox ${inboxOf('FULL')} --inbox-creds ${creds} --json`);
+    expect(JSON.parse(listed.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['b', 'a']);
+  });
 
-    long('a credentials file that is gone while the server starts again: what was read before is used', async () => {
-      const file = writeCreds(join(folder, 'replaced.creds'));
-      const { url } = await listenTo('REPLACED', '--replicas 1', file);
-      expect(await deliver(url, 'a')).toBe(200);
-      rmSync(file);
-      await cluster.servers[0]?.end();
-      await cluster.servers[0]?.start();
-      let status = 503;
-      for (let n = 0; status === 503 && n < 20; n += 1) status = await deliver(url, 'b');
-      expect(status).toBe(200);
-    });
+  test('a delivery larger than the servers take is refused as too large', async () => {
+    const { url } = await listenTo('LARGE');
+    expect(await deliver(url, 'big', `{"pad":"${'x'.repeat(1024 * 1024)}"}`)).toBe(413);
+    expect(await deliver(url, 'small')).toBe(200);
+  });
 
-    long('credentials that expire: 503 until the file is renewed', async () => {
-      const file = writeCreds(join(folder, 'short.creds'), { expiresMs: 2000 });
-      const { url, shown } = await listenTo('EXPIRES', '--replicas 1', file);
-      expect(await deliver(url, 'a')).toBe(200);
-      let status = 200;
-      for (let n = 0; status === 200; n += 1) status = await deliver(url, `until-${n}`);
-      expect(status).toBe(503);
-      expect(shown.err).toMatch(/the credentials of the inbox have expired|refuse the credentials/);
-      writeCreds(file);
-      while (status !== 200) status = await deliver(url, 'b');
-      const listed = await run(`webhook events --inbox ${inboxOf('EXPIRES')} --inbox-creds ${creds} --limit 1 --json`);
-      expect(JSON.parse(listed.out)).toMatchObject([{ eventId: 'b' }]);
+  test('without the right to publish events nothing is acknowledged', async () => {
+    await (await listenTo('RIGHTS')).stop();
+    const reader = writeCreds(join(folder, 'reader.creds'), {
+      publish: ['$JS.API.>', 'RIGHTS_state.>', 'RIGHTS.place.>'],
     });
-  },
-);
+    const { url, shown } = await listenTo('RIGHTS', '', reader);
+    expect(await deliver(url, 'a')).toBe(503);
+    expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
+  });
+
+  test.each([
+    ['to set aside a delivery', 'failed', 'NOFAILED.event.>', '$JS.ACK.>'],
+    ['to acknowledge one', '$JS.ACK', 'NOACK.>'],
+  ])(
+    'without the right %s the right is named, and the target is not asked again and again',
+    async (_, missing, ...publish) => {
+      const name = publish[0]?.split('.')[0] ?? '';
+      await (await listenTo(name)).stop();
+      const few = writeCreds(join(folder, `${name}.creds`), { publish: ['$JS.API.>', ...publish] });
+      const target = await answering({}, 500);
+      const { url, shown } = await listenTo(name, `--forward-to ${target.url}/ --retries 0`, few);
+      expect(await deliver(url, 'a')).toBe(200);
+      await until(() =>
+        shown.err.includes(`lack the permission to publish to ${missing.replace('failed', 'NOFAILED.failed')}.`),
+      );
+      expect(target.requests).toHaveLength(1);
+    },
+  );
+
+  long('a server that is gone answers 503, and the listener goes on once it is back', async () => {
+    const { url, shown } = await listenTo('GONE');
+    expect(await deliver(url, 'a')).toBe(200);
+    await cluster.servers[0]?.end();
+    expect(await deliver(url, 'b')).toBe(503);
+    expect(shown.err).toContain('the servers of the inbox did not answer in time');
+    await cluster.servers[0]?.start();
+    let status = 503;
+    while (status === 503) status = await deliver(url, 'b');
+    expect(status).toBe(200);
+    expect(await deliver(url, 'a')).toBe(200);
+  });
+
+  test('a stream that is deleted under a listener: nothing more is acknowledged, and it says so', async () => {
+    const { url, shown } = await listenTo('DELETED');
+    expect(await deliver(url, 'a')).toBe(200);
+    await manage(cluster.servers[0]?.port ?? 0, creds, ({ streams }) => streams.delete('DELETED'));
+    expect(await deliver(url, 'b')).toBe(503);
+    expect(shown.err).toContain('warning: ');
+    const events = await run(`webhook events --inbox ${inboxOf('DELETED')} --inbox-creds ${creds}`);
+    expect(events).toEqual(failure(3, 'the inbox DELETED does not exist'));
+  });
+
+  long('a credentials file that is gone while the server starts again: what was read before is used', async () => {
+    const file = writeCreds(join(folder, 'replaced.creds'));
+    const { url } = await listenTo('REPLACED', '--replicas 1', file);
+    expect(await deliver(url, 'a')).toBe(200);
+    rmSync(file);
+    await cluster.servers[0]?.end();
+    await cluster.servers[0]?.start();
+    let status = 503;
+    for (let n = 0; status === 503 && n < 20; n += 1) status = await deliver(url, 'b');
+    expect(status).toBe(200);
+  });
+
+  long('credentials that expire: 503 until the file is renewed', async () => {
+    const file = writeCreds(join(folder, 'short.creds'), { expiresMs: 2000 });
+    const { url, shown } = await listenTo('EXPIRES', '--replicas 1', file);
+    expect(await deliver(url, 'a')).toBe(200);
+    let status = 200;
+    for (let n = 0; status === 200; n += 1) status = await deliver(url, `until-${n}`);
+    expect(status).toBe(503);
+    expect(shown.err).toMatch(/the credentials of the inbox have expired|refuse the credentials/);
+    writeCreds(file);
+    while (status !== 200) status = await deliver(url, 'b');
+    const listed = await run(`webhook events --inbox ${inboxOf('EXPIRES')} --inbox-creds ${creds} --limit 1 --json`);
+    expect(JSON.parse(listed.out)).toMatchObject([{ eventId: 'b' }]);
+  });
+});
