@@ -35,13 +35,8 @@ async function against(fault: string, { argv, stdin }: CommandLine, more: readon
   const waiting = await createManualTimeouts();
   const service = await stub(failing(fault, waiting));
   const { transport } = waiting;
-  const outcome = await run([...argv, ...more], {
-    env: service.env,
-    stdin,
-    skipWaits: true,
-    maxAnswerBytes: 1024 ** 2,
-    transport,
-  });
+  const own = { env: service.env, stdin, skipWaits: true, maxAnswerBytes: 1024 ** 2, transport };
+  const outcome = await run([...argv, ...more], own);
   return { ...outcome, requests: service.requests.map(({ method }) => method) };
 }
 

@@ -152,14 +152,8 @@ test('odd comments are signed to the last byte', async () => {
 
 test('odd names in the settings: lists, errors and completions stay safe, and nothing is run', async () => {
   const folder = temporaryFolder();
-  const trap = join(folder, 'trap');
-  const traps = [
-    `$(touch ${trap})`,
-    `\`touch ${trap}\``,
-    `;touch ${trap};`,
-    `"$(touch ${trap})"`,
-    `a[$(touch ${trap})]`,
-  ];
+  const hit = join(folder, 'hit');
+  const traps = [`$(touch ${hit})`, `\`touch ${hit}\``, `;touch ${hit};`, `"$(touch ${hit})"`, `a[$(touch ${hit})]`];
   const names = [...some(naughty, 200).filter((text) => text.length < 600), ...traps];
   const contexts = names.map((name) => [name, { baseUrl: 'https://a.example.com', serviceName: name }]);
   const aliases = Object.fromEntries(names.map((name) => [name, name]));
@@ -186,7 +180,7 @@ test('odd names in the settings: lists, errors and completions stay safe, and no
     const { stdout } = spawnSync('bash', argv, { env: { ...process.env, ...env }, encoding: 'utf8' });
     expect([line, stdout.includes(`"${found}"`), steering(stdout)]).toEqual([line, true, undefined]);
   }
-  expect(existsSync(trap)).toBe(false);
+  expect(existsSync(hit)).toBe(false);
 });
 
 /** Names and cursors of a service that a shell would run. */

@@ -128,7 +128,7 @@ const megabyte = Buffer.alloc(2 ** 20, ' ');
 function pourMegabytes(response: ServerResponse, count: number): void {
   response.writeHead(200, {
     'content-type': 'application/json',
-    'content-length': String(count * megabyte.length + 2),
+    'content-length': count * megabyte.length + 2,
   });
   response.write('{');
   let left = count;

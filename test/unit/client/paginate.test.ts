@@ -7,14 +7,7 @@ import { run, stub } from '../../support/harness.ts';
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
 const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
 const cursored: Paging = { kind: 'cursor', cursor: 'cursor', size: 'limit', maxSize: 3, items: 'items', next: 'next' };
-const linked: Paging = {
-  kind: 'links',
-  size: 'limit',
-  items: 'items',
-  older: 'cursor',
-  newer: 'newerThan',
-  atSec: 'at',
-};
+const links: Paging = { kind: 'links', size: 'limit', items: 'items', older: 'cursor', newer: 'newerThan', atSec: 't' };
 
 /** The cards of a feed since a time or a cursor, whose pages are given. */
 async function cardsSince(start: string, ...pages: object[]): Promise<string[]> {
@@ -33,6 +26,7 @@ test('cards since a time that lead on to newer ones, or since a cursor, are all 
   expect(await cardsSince('mark', down)).toEqual(['after', 'before']);
 });
 
+const page = (pagination: object, items = [1]) => ({ items, pagination });
 const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unknown, hint: string | undefined][] = [
   [limited, {}, [1], undefined],
   [limited, {}, [1, 2], 'Showing 2; more with --limit (max 5)'],
@@ -47,23 +41,13 @@ const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unk
   [cursored, {}, { items: [1], next: 'c' }, 'Showing 1; more with --cursor c or --all'],
   [cursored, {}, { items: [1], next: null }, undefined],
   [cursored, {}, null, undefined],
-  [linked, {}, { items: [1, 2], pagination: { olderCursor: 'o' } }, 'Showing 2; more with --cursor o or --all'],
-  [
-    linked,
-    {},
-    { items: [1], pagination: { olderItemsURL: '/o', olderCursor: 'o' } },
-    'Showing 1; more with --cursor o or --all',
-  ],
-  [linked, {}, { items: [1], pagination: { olderItemsURL: '/o' } }, 'Showing 1; more with --all'],
-  [
-    linked,
-    { newerThan: 'x' },
-    { items: [1], pagination: { newerCursor: 'n' } },
-    'Showing 1; more with --newer-than n or --all',
-  ],
-  [linked, { newerThan: 'x' }, { pagination: { olderCursor: 'o' } }, undefined],
-  [linked, {}, {}, undefined],
-  [linked, {}, null, undefined],
+  [links, {}, { items: [1, 2], pagination: { olderCursor: 'o' } }, 'Showing 2; more with --cursor o or --all'],
+  [links, {}, page({ olderItemsURL: '/o', olderCursor: 'o' }), 'Showing 1; more with --cursor o or --all'],
+  [links, {}, page({ olderItemsURL: '/o' }), 'Showing 1; more with --all'],
+  [links, { newerThan: 'x' }, page({ newerCursor: 'n' }), 'Showing 1; more with --newer-than n or --all'],
+  [links, { newerThan: 'x' }, { pagination: { olderCursor: 'o' } }, undefined],
+  [links, {}, {}, undefined],
+  [links, {}, null, undefined],
 ];
 
 test.each(hints)('after %j with %j, %j may not be all: %s', (paging, input, data, hint) => {

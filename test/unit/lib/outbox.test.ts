@@ -14,12 +14,7 @@ import {
 import { temporaryFolder, until } from '../../support/harness.ts';
 
 const taken = { ok: true, status: 200, error: null, late: false, unsendable: false };
-const answer = (status: number) => ({
-  ...taken,
-  ok: status < 300,
-  status,
-  error: status < 300 ? null : `HTTP ${status}`,
-});
+const answer = (status: number, ok = status < 300) => ({ ...taken, ok, status, error: ok ? null : `HTTP ${status}` });
 
 /** A database with rows, given as `target queue item`. */
 function openOutbox(rows: readonly string[]) {

@@ -83,11 +83,7 @@ test('an item that moved to a later page meanwhile is not given again', async ()
 });
 
 test.each<[string, (to: Client) => Promise<unknown>, string]>([
-  [
-    'an unknown field',
-    (to) => to.leaderboard.list({ limt: 5 } as never),
-    'leaderboard.list has no input limt: it takes',
-  ],
+  ['an unknown field', (to) => to.leaderboard.list({ limt: 5 } as never), 'leaderboard.list has no input limt: it'],
   ['missing fields', (to) => to.webhook.register({} as never), 'webhook.register requires walletAddresses, dest'],
   ['a path', (to) => to.position.get({ id: '..' }), '<id> "..": must be one part of a path'],
 ])('%s that is wrong is refused before anything is sent', async (_, call, message) => {

@@ -55,16 +55,9 @@ test('settings and data are in the folders of the system for them', () => {
     '/Users/a/.config/sotra',
     '/Users/a/.local/share/sotra',
   ]);
-  expect(on('linux', { HOME: '/home/a', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d' })).toEqual([
-    '/c/sotra',
-    '/d/sotra',
-  ]);
-  const roaming = {
-    USERPROFILE: 'C:\\Users\\a',
-    APPDATA: 'C:\\Users\\a\\Roaming',
-    LOCALAPPDATA: 'C:\\Users\\a\\Local',
-  };
-  expect(on('win32', roaming)).toEqual(['C:\\Users\\a\\Roaming\\sotra', 'C:\\Users\\a\\Local\\sotra']);
+  expect(on('linux', { HOME: '/a', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d' })).toEqual(['/c/sotra', '/d/sotra']);
+  const paths = { USERPROFILE: 'C:\\Users\\a', APPDATA: 'C:\\Users\\a\\Roaming', LOCALAPPDATA: 'C:\\Users\\a\\Local' };
+  expect(on('win32', paths)).toEqual(['C:\\Users\\a\\Roaming\\sotra', 'C:\\Users\\a\\Local\\sotra']);
   expect(on('win32', { USERPROFILE: 'C:\\Users\\a' })[0]).toBe('C:\\Users\\a\\.config\\sotra');
   expect(on('win32', { SOTRA_CONFIG_DIR: 'D:\\own', SOTRA_DATA_DIR: 'D:\\data' })).toEqual(['D:\\own', 'D:\\data']);
 });

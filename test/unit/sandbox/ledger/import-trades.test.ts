@@ -8,7 +8,7 @@ import { now, tradeOf, wallet } from '../../../support/trades.ts';
 /** Buys, one a second. */
 const events = Array.from({ length: 25 }, (_, index) => {
   const trade = tradeOf({
-    trader: wallet(String(index % 3)),
+    trader: wallet(`${index % 3}`),
     atMs: now - 60_000 + index * 1000,
     rowKey: String(index),
   });

@@ -11,7 +11,7 @@ const startMs = 1_700_000_000_000;
 
 /** One buy: which of many tokens, and how long after the one before, in ms. */
 const oneBuy = fc.record({
-  token: fc.integer({ min: 0, max: 15 }),
+  token: fc.nat(15),
   waitMs: fc.constantFrom(0, 0, 1, 400, 1000, 60_000),
 });
 
