@@ -148,8 +148,10 @@ test('the sandbox accepts the chains of --chains, and refuses others as the serv
   const buy = `sandbox trade --trader ${wallet} --token ${wallet} --side buy --amount 5 --usd 20`;
   expect((await run(`${buy} --chain bsc`, { env: own })).code).toBe(0);
   const ask = async (line: string) => JSON.parse((await run(`${line} --json`, { env: own })).out);
-  const positions = await ask(`profile positions ${wallet} open --chains bsc`);
-  expect(positions).toMatchObject([{ metadata: { tokenChain: 'bsc' } }]);
+  const onBsc = [{ metadata: { tokenChain: 'bsc' } }];
+  for (const chains of ['bsc', 'all'])
+    expect(await ask(`profile positions ${wallet} open --chains ${chains}`)).toMatchObject(onBsc);
+  expect(await ask(`feed actor ${wallet} --chains all`)).toMatchObject({ items: onBsc });
   await run(`${buy.replace('buy', 'sell').replace('--usd 20', '--usd 50')} --chain bsc`, { env: own });
   expect(await ask('leaderboard list --chains bsc')).toMatchObject({ traders: [{ pnl: { total: 30 } }] });
   expect(await ask('leaderboard list')).toEqual({ traders: [] });

@@ -112,7 +112,7 @@ function findPlaces(db: Db, filter: FeedFilter, way: Way, from: Cursor | undefin
     'SELECT t.usd / t.amount FROM trade t WHERE t.position_key = p.key ORDER BY t.at_ms DESC, t.id DESC LIMIT 1';
   const commented = 'EXISTS (SELECT 1 FROM trade t JOIN comment c ON c.trade_id = t.id WHERE t.position_key = p.key)';
   const conditions: [sql: string, ...values: SqlValue[]][] = [
-    [`p.chain ${oneOf}`, JSON.stringify(expandChains(chains))],
+    [`p.chain ${oneOf}`, JSON.stringify(expandChains(db, chains))],
   ];
   if (onlyWithComments === true) conditions.push([commented]);
   if (minTradeUsd !== undefined)

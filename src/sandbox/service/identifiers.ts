@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
-import { answersAsClicker } from '../db/settings.ts';
+import { answersAsClicker, moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { type Partner, type RequestContext, ServiceRefusal } from './handler.ts';
@@ -96,10 +96,8 @@ export function followedBy({ db, partner }: RequestContext, followers: readonly 
 }
 
 /** The chains that a filter lets through; default: as the service has it (section "positions"). */
-export function expandChains(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
-  if (filter === undefined) return defaultFilterChains;
-  const others = filter.filter((chain) => chain !== 'all' && !(chains as readonly string[]).includes(chain));
-  return [...(filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain))), ...others];
+export function expandChains(db: Db, filter: readonly string[] = defaultFilterChains): readonly string[] {
+  return filter.includes('all') ? [...chains, ...moreChains(db)] : filter;
 }
 
 /** Perps that the service's documentation addresses by a contract instead of the coin; wire-facts "Chains". */

@@ -18,7 +18,7 @@ import { expandChains, findProfile, listWallets, lookUpToken } from './identifie
 export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
   const { chain, contractAddress, status, chains } = input;
   // The default filter must not hide the token's own chain (wire-facts 3.5).
-  if (chains !== undefined && !expandChains(chains).includes(chain)) return [];
+  if (chains !== undefined && !expandChains(call.db, chains).includes(chain)) return [];
   const ids = makePage(call.db, input, {
     where: ['p.chain = ? AND p.token = ?', chain, lookUpToken(call.db, chain, contractAddress)],
     byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
@@ -42,7 +42,10 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
   const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
     WHERE t.position_key = p.key AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
   const ids = makePage(db, input, {
-    where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(expandChains(chains))],
+    where: [
+      `p.wallet ${oneOf} AND p.chain ${oneOf}`,
+      ...[wallets, expandChains(db, chains)].map((list) => JSON.stringify(list)),
+    ],
     byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
   });
   return readCards(call, ids);
