@@ -11,8 +11,7 @@ import { readWire, readWireNames, sandboxNow, storedNow, wireForm } from '../san
 import { openDb } from '../sandbox/db/store.ts';
 import { advanceClock, sandboxPartners } from '../sandbox/db/world.ts';
 import { addTradeNow, checkLiveTrade } from '../sandbox/ledger/live-trades.ts';
-import type { LiveTrade, MadeTrade } from '../sandbox/ledger/trade.ts';
-import { tradeParams } from '../sandbox/ledger/trade.ts';
+import { type LiveTrade, type MadeTrade, tradeParams } from '../sandbox/ledger/trade.ts';
 import { faultForm, parseFault } from '../sandbox/serve/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve/serve.ts';
 

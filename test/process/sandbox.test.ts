@@ -71,12 +71,6 @@ test('sandbox start --detach returns once it answers, and the process that it na
   await until(() => !existsSync(join(data, 'sandbox-ready.json')));
 });
 
-test('a port that is taken is exit 3 and names the port', async () => {
-  const port = await openPort(createServer());
-  const { code, err } = await run(`sandbox start --port ${port}`);
-  expect([code, err]).toEqual([3, expect.stringContaining(`cannot listen on port ${port}`)]);
-});
-
 test('each server that does not start in the background is reported with its own error', async () => {
   const port = await openPort(createServer());
   const folder = temporaryFolder();

@@ -21,8 +21,7 @@ import {
 import type { LiveLog } from '../../pages/serve.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
-import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
-import { sayWhose } from '../../sandbox/serve/request-log.ts';
+import { type LoggedRequest, sayWhose } from '../../sandbox/serve/request-log.ts';
 import type { ReceivedRequest } from '../../sandbox/serve/serve.ts';
 import { readBearer } from '../../sandbox/service/handler.ts';
 

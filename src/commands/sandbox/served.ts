@@ -11,8 +11,7 @@ import { dataDirectory } from '../../lib/config/config.ts';
 import { readStateFile } from '../../lib/files/durable-file.ts';
 import type { Result } from '../../lib/output/view.ts';
 import { fitsRequest, globPattern } from '../../sandbox/serve/fault.ts';
-import type { LoggedRequest } from '../../sandbox/serve/request-log.ts';
-import { maxLogged } from '../../sandbox/serve/request-log.ts';
+import { type LoggedRequest, maxLogged } from '../../sandbox/serve/request-log.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 import type { LogInput } from './params.ts';
 
