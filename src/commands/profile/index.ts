@@ -91,16 +91,16 @@ const columns: readonly Column<Profile>[] = [
   column.text('handles', 'Handles', 'social handles', (profile) => handles(profile) || null),
   ...pickColumns(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
   column.text('followers', 'Followers', "followers in this partner's graph", (profile) => own(profile)?.followerCount, {
-    show: (profile) => both(own(profile)?.followerCount, all(profile)?.followerCount),
+    show: (profile) => profile.metrics && both(own(profile)?.followerCount, all(profile)?.followerCount),
   }),
   column.text('following', 'Following', 'profiles it follows there', (profile) => own(profile)?.followingCount, {
-    show: (profile) => both(own(profile)?.followingCount, all(profile)?.followingCount),
+    show: (profile) => profile.metrics && both(own(profile)?.followingCount, all(profile)?.followingCount),
   }),
   column.text('comments', 'Comments', 'swap comments', (profile) => readComments(profile)?.commentCountAllTime, {
-    show: sayComments,
+    show: (profile) => profile.metrics && sayComments(profile),
   }),
   column.text('copiedUsd', 'Copied', 'volume of its copy trades, in USD', (profile) => readCopies(profile)?.volumeUSD, {
-    show: sayCopies,
+    show: (profile) => profile.metrics && sayCopies(profile),
   }),
   column.text('holdingMinutes', 'Holds for', 'median holding time, in minutes', minutesHeld, {
     show: (profile) => sayMinutes(minutesHeld(profile)),

@@ -48,6 +48,13 @@ const named = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const other = '0x5180db8f5c931aae63c74266b211f580155ecac8';
 const json = (value: unknown) => ({ body: JSON.stringify(value) });
 
+test('a profile without metrics has no sentences about them', async () => {
+  const images = { raw: null, xs: null, sm: null };
+  const { env } = await answering({ id: 'x', name: 'y', images, addresses: [], metadata: {}, isNSFW: false });
+  const { out } = await run(`profile get ${star}`, { env, tty: 80 });
+  expect(out).toMatch(/^Followers  –\nFollowing  –\nComments   –\nCopied     –$/m);
+});
+
 test('what cannot be a name is refused before any request, with the reason', async () => {
   const service = await answering({});
   for (const name of ['ab', 'nineteen_characters', 'moon-cat', 'moon cat', 'mööncat', '']) {
