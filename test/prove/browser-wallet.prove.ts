@@ -83,9 +83,11 @@ test('without a wallet, or with an account of none, the page says what to do and
   await tab.getByText('No EVM wallet was found in this browser.').waitFor();
   expect(await tab.getByRole('button', exactly('Sign')).isDisabled()).toBe(true);
   expect((await ended).code).toBe(124);
-  const empty = await start({ accounts: [] }, sign, tabs);
-  await empty.tab.getByRole('button', exactly('Test Wallet')).click();
-  await empty.tab.getByText('Test Wallet gave no account: unlock it').waitFor();
+  for (const accounts of [[], null as never]) {
+    const empty = await start({ accounts }, sign, tabs);
+    await empty.tab.getByRole('button', exactly('Test Wallet')).click();
+    await empty.tab.getByText('Test Wallet gave no account: unlock it').waitFor();
+  }
   const odd = await start({ accounts: ['0x12'] }, sign, tabs);
   await signOn(odd.tab, 'Test Wallet');
   await odd.tab.getByText('account 0x12: must be an EVM address').waitFor();
@@ -275,4 +277,9 @@ test('a batch is signed one after the other; what was posted before it was left 
     'personal_sign',
     'personal_sign',
   ]);
+  writeFileSync(file, `${JSON.stringify(lines[0])}\n`.repeat(2));
+  const twice = await start({}, ['--sandbox', 'comment', 'sign', '--file', file, '--browser'], browser);
+  await signOn(twice.tab, 'Test Wallet');
+  expect((await twice.ended).code).toBe(0);
+  await expect.poll(() => twice.tab.locator('.status').allTextContents()).toEqual(['signed', 'signed']);
 });

@@ -257,7 +257,8 @@ function stopSigning(page: WalletPage, { kind, text }: Body): WalletState {
 /** The signature over one of the texts, verified. Errors: as in `waitFor`; those of `acceptSignature`. */
 async function signText(page: WalletPage, message: string): Promise<string> {
   const { texts } = page.facts;
-  const index = texts.findIndex((text) => text.message === message);
+  // A file may have a text twice.
+  const index = texts.findIndex((text, at) => text.message === message && page.state.outcomes[at] === null);
   const given = waitFor(page, 'signature', `text ${index + 1} of ${texts.length} was not signed`);
   changeState(page, { asked: { index, id: randomBytes(16).toString('hex') } });
   const signature = await given;

@@ -45,10 +45,15 @@ function makeEvmWallet(name: unknown, announced: unknown): PageWallet {
   const provider = announced as Provider;
   return {
     name: String(name),
-    connect: async () => ((await provider.request({ method: 'eth_requestAccounts' })) as unknown[]).map(String),
+    connect: async () => toArray(await provider.request({ method: 'eth_requestAccounts' })).map(String),
     sign: async (address, text) =>
       String(await provider.request({ method: 'personal_sign', params: [`0x${encodeHex(text)}`, address] })),
   };
+}
+
+/** A locked wallet may give nothing instead of an empty list. */
+function toArray<T>(given: unknown): readonly T[] {
+  return Array.isArray(given) ? given : [];
 }
 
 /** Wallets of the Wallet Standard that sign messages of Solana, as they come. They are asked to connect and to sign, and nothing else. */
@@ -81,7 +86,7 @@ function makeSolanaWallets(name: string, features: Partial<Features>): PageWalle
   if (connecting === undefined || signing === undefined) return [];
   let accounts: readonly Account[] = [];
   const connect = async () => {
-    ({ accounts } = await connecting.connect());
+    accounts = toArray<Account>((await connecting.connect()).accounts);
     return accounts.map(({ address }) => address);
   };
   const sign = async (address: string, message: Uint8Array) => {
