@@ -135,8 +135,7 @@ async function decode(body: Uint8Array, encoding: string | undefined, maxBytes: 
   } catch (cause) {
     const { code } = cause as { code?: string };
     if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
-    const problem = code === 'Z_BUF_ERROR' ? 'ends too early' : 'cannot be decoded';
-    throw new SotraError('bad-answer', `the service sent ${name} that ${problem}`, {
+    throw new SotraError('bad-answer', `the service sent ${name} that cannot be decoded or is cut off`, {
       hint: 'A proxy may be the cause: --verbose shows the headers.',
       outcome: 'unknown',
       cause,

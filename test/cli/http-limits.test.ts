@@ -23,7 +23,7 @@ test('an encoding that is wrong, cut off or unknown is exit 13; a webhook may ha
   const hook = 'https://d.example.com/hook';
   for (const [encoding, bytes, message] of [
     ['gzip', Buffer.from(board), 'sent gzip that cannot be decoded'],
-    ['gzip', gzipSync(board).subarray(0, 30), 'sent gzip that ends too early'],
+    ['gzip', gzipSync(board).subarray(0, 30), 'sent gzip that cannot be decoded or is cut off'],
     ['br', Buffer.from('plain text'), 'sent br that cannot be decoded'],
     ['zstd', Buffer.from(board), 'in an unsupported encoding: zstd'],
   ] as const) {
