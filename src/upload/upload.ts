@@ -71,7 +71,7 @@ async function sendList(run: UploadRun): Promise<Result> {
   if (!input.again) await takeConfirmed(upload, list);
   const isFinished = list.left.count === 0 && state.uid !== null && state.line === null;
   if (isFinished) {
-    if (input.task === 'add-addresses' && !context.options.preview) await requireKnown(run);
+    await requireKnown(run);
     const hint = input.task === 'register' ? '' : ' --again sends them once more.';
     context.note(`Nothing was sent: webhook ${state.uid} has all ${counted(list.size, 'address')}.${hint}`);
   }
@@ -90,11 +90,9 @@ async function sendList(run: UploadRun): Promise<Result> {
   return { kind: 'answer', answer, view: uploaded };
 }
 
-/** The webhook of an upload as the service lists it. Errors: `not-found`. */
-async function requireKnown({ upload, context }: UploadRun): Promise<WebhookList> {
-  const uid = upload.state.uid ?? '';
-  const known = await findKnown(uid, context);
-  if (known.length > 0) return known;
+/** Looks whether a webhook named by its uid is there, before an upload ends without a request to it. Errors: `not-found`. */
+async function requireKnown({ input: { uid }, context }: UploadRun): Promise<void> {
+  if (uid === undefined || context.options.preview || (await findKnown(uid, context)).length > 0) return;
   throw new SotraError('not-found', `webhook ${uid} does not exist`, {
     hint: 'sotra webhook list shows the webhooks of your key.',
   });
@@ -142,6 +140,7 @@ async function syncList(run: UploadRun): Promise<Result> {
   run.listed = await findWebhook(run);
   const whole = list.left;
   const surplus = await takeConfirmed(upload, list);
+  if (list.left.count === 0) await requireKnown(run);
   const confirmed = list.size - list.left.count + surplus.length;
   // A webhook that this machine knows nothing of may have any addresses.
   const isReplaceable = state.replaces === null && (surplus.length > 0 || confirmed === 0);
@@ -218,8 +217,7 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   const { upload, context, input } = run;
   const { state, isReadOnly } = upload;
   const { destinationUrl: url } = input;
-  if (context.options.preview) return [];
-  if (url === undefined) return requireKnown(run);
+  if (url === undefined || context.options.preview) return [];
   const listed = await listWebhooks(context, { destinationUrl: url, uid: state.uid });
   const isListed = (uid: string | null) => listed.some((each) => each.uid === uid);
   if (state.replaces !== null) {
