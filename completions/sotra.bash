@@ -48,12 +48,12 @@ _sotra_flags() {
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out --dry-run --timeout --columns --jq' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed --columns --jq' ;;
-  'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --another --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --secret-file --show-secrets --another --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook list') echo '--show-secrets --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook delete') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook validate') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --secret-file --show-secrets --check --exact --replace --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file --retries --dry-run' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries --dry-run' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --columns --jq' ;;

@@ -32,10 +32,7 @@ export function setUp(webhook: Command): void {
   )
     .params({
       destinationUrl: local(httpAddressKind, 'destination of the feed items', { flag: 'url' }),
-      ...addressParams,
-      secretFile: option.text('add the secret to this file (mode 0600)'),
-      showSecrets,
-      concurrency,
+      ...webhookParams,
       another: option.flag('register even if the URL already has a webhook'),
     })
     .requests()
@@ -66,7 +63,6 @@ export function setUp(webhook: Command): void {
     .params({
       uid,
       ...addressParams,
-      concurrency,
       again: option.flag('resend a list that is already confirmed'),
     })
     .requests()
@@ -100,10 +96,7 @@ export function setUp(webhook: Command): void {
         destinationUrl: local(optional(httpAddressKind), 'destination of the webhook, instead of its uid', {
           flag: 'url',
         }),
-        ...addressParams,
-        secretFile: option.text('add the secret to this file (mode 0600)', { needs: 'destinationUrl' }),
-        showSecrets,
-        concurrency,
+        ...webhookParams,
         check: option.flag('send nothing; exit 10 if addresses are missing, 2 for bad lines'),
         exact: option.flag('with --check: exit 10 also if addresses left the file', { needs: 'check' }),
         replace: option.flag('replace the webhook if addresses left the file (asks, or --yes)', {
@@ -261,11 +254,16 @@ const addressParams = {
   allowBadChecksum: option.flag('accept a wrong EIP-55 checksum'),
   skipInvalid: option.flag('skip bad lines instead of failing'),
   rejects: option.file('write bad lines to this file, as NDJSON'),
+  concurrency: option.count(1, 32, 'requests at once (default: 4)'),
+};
+
+const webhookParams = {
+  ...addressParams,
+  secretFile: option.text('add the secret to this file (mode 0600)', { needs: 'destinationUrl' }),
+  showSecrets: option.flag('print the secret too'),
 };
 
 const { uid } = endpoints.addAddresses.params;
-const concurrency = option.count(1, 32, 'requests at once (default: 4)');
-const showSecrets = option.flag('print the secret too');
 
 function upload(task: UploadInput['task']) {
   return async (input: Omit<UploadInput, 'task'>, context: Context): Promise<Result> =>
