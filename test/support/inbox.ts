@@ -6,10 +6,9 @@ import type { Delivery, Inbox } from '../../src/webhooks/inbox.ts';
 import { openLocalInbox } from '../../src/webhooks/local/local-inbox.ts';
 
 /** Nothing is waited for longer than a moment: what is not due by then is looked at again. */
-const io: Parameters<typeof openLocalInbox>[0]['io'] = {
-  now: Date.now,
-  sleep: (ms, signal) => delay(Math.min(ms, 50), undefined, { signal }),
-};
+export const wait = (ms: number, signal?: AbortSignal): Promise<void> => delay(Math.min(ms, 50), undefined, { signal });
+
+const io: Parameters<typeof openLocalInbox>[0]['io'] = { now: Date.now, sleep: wait };
 
 /** The local inbox of a folder, opened in this process. */
 export const openInboxOf = (

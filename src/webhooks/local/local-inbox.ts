@@ -80,26 +80,28 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     return commitChange(change);
   };
   const closing = new AbortController();
-  const repeatUntilClosed = async (everyMs: number, act: () => unknown): Promise<void> => {
-    for (; ; await sleep(everyMs, closing.signal)) await act();
+  /** What fails is done again the next time; a full disk shows when deliveries cannot be stored. */
+  const repeat = async (everyMs: number, signal: AbortSignal, act: () => Promise<unknown>): Promise<void> => {
+    while (!signal.aborted) {
+      await act().catch(() => undefined);
+      await sleep(everyMs, signal).catch(() => undefined);
+    }
   };
   let watching: Promise<unknown> | undefined;
   /** Sees what other processes store. */
   const watch = (): void => {
     let seen = db.version();
-    watching ??= repeatUntilClosed(pollMs, () => {
+    watching ??= repeat(pollMs, closing.signal, async () => {
       const version = db.version();
       if (version !== seen) news.emit('change');
       seen = version;
-    }).catch(() => undefined);
+    });
   };
   const maintaining = listens
-    ? repeatUntilClosed(keepEveryMs, async () => {
-        // Tried again later; a full disk shows when deliveries cannot be stored.
-        await commit(() => forgetTargets(db, now() - targetMs))
-          .then(() => keep && keepWithin(keep, now(), db, commit))
-          .catch(() => undefined);
-      }).catch(() => undefined)
+    ? repeat(keepEveryMs, closing.signal, async () => {
+        await commit(() => forgetTargets(db, now() - targetMs));
+        if (keep) await keepWithin(keep, now(), db, commit);
+      })
     : undefined;
 
   const store = async (delivery: Delivery) => {
@@ -139,13 +141,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     news.on('change', wake);
     watch();
     const staying = new AbortController();
-    const keepUsed = async () => {
-      for (;;) {
-        await sleep(hourMs, staying.signal);
-        await commit(() => addTargets(db, targets, now()));
-      }
-    };
-    keepUsed().catch(() => undefined);
+    void repeat(hourMs, staying.signal, () => commit(() => addTargets(db, targets, now())));
     return {
       broken: new Promise(() => undefined),
       stop: async () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Inbox } from '../../../../src/webhooks/inbox.ts';
-import { temporaryFolder } from '../../../support/harness.ts';
-import { openInboxOf } from '../../../support/inbox.ts';
+import { temporaryFolder, until } from '../../../support/harness.ts';
+import { changeStore, inboxFolderOf, openInboxOf, wait } from '../../../support/inbox.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 
 test.each(inboxCases)('$name', async ({ run }) => {
@@ -41,6 +41,38 @@ test('what waits for a target that nobody forwards to for a week is forgotten', 
   onTestFinished(inbox.close);
   await store(inbox, 'b');
   await expect.poll(() => inbox.waiting([target])).toBe(0);
+});
+
+test('a target that is forwarded to stays, though it could not be marked as used at one time', async () => {
+  const data = temporaryFolder();
+  let nowMs = Date.UTC(2026, 6, 3);
+  const hours: (() => void)[] = [];
+  const sleep: typeof wait = (ms, signal) =>
+    ms < 3_600_000 ? wait(ms, signal) : new Promise((end) => hours.push(end));
+  const inbox = openInboxOf(inboxFolderOf(data), true, { now: () => nowMs, sleep });
+  onTestFinished(inbox.close);
+  const ignore = () => undefined;
+  const refused = async () => ({ ok: false, status: 500, error: '500', late: false, unsendable: false });
+  const targets = [{ url: 'http://127.0.0.1:1/in' }];
+  const { stop } = await inbox.forward({
+    targets,
+    post: refused,
+    policy: () => 60_000,
+    onTry: ignore,
+    onError: ignore,
+  });
+  onTestFinished(stop);
+  const nextHour = async () => {
+    (await until(() => hours.shift()))();
+    await until(() => hours.length > 0);
+  };
+  changeStore(data, 'ALTER TABLE target RENAME TO away');
+  await nextHour();
+  changeStore(data, 'ALTER TABLE away RENAME TO target');
+  nowMs += 8 * 86_400_000;
+  await nextHour();
+  const [stored] = await inbox.store([{ webhook: '/#1', atMs: nowMs, headers: [], body: Buffer.from('{}') }]);
+  expect(stored?.isWaiting).toBe(true);
 });
 
 test('deliveries beyond an age are removed, but never those that wait', async () => {
