@@ -7,8 +7,8 @@ import { chosenContext, dataDirectory, readEnv } from '../../lib/config/config.t
 import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/view.ts';
-import { type Inbox, type KeepLimits, type NatsAddress, readNatsAddress } from '../../webhooks/inbox.ts';
-import { openLocalInbox } from '../../webhooks/local/local-inbox.ts';
+import { type Inbox, type NatsAddress, readNatsAddress } from '../../webhooks/inbox.ts';
+import { type LocalOptions, openLocalInbox } from '../../webhooks/local/local-inbox.ts';
 import { storeFile } from '../../webhooks/local/store.ts';
 
 /** Which inbox: a local store by its name, or one on a NATS cluster. */
@@ -21,13 +21,8 @@ export interface InboxLocation {
 
 const defaultName = 'default';
 
-interface OpenOptions {
-  /** To store deliveries. */
-  listens?: boolean;
-  /** How long repeats are recognized; local stores only. */
-  repeatsMs?: number | undefined;
-  /** Local stores only. */
-  keep?: KeepLimits | undefined;
+/** `repeatsMs` and `keep` are for local stores only. */
+interface OpenOptions extends Pick<LocalOptions, 'listens' | 'repeatsMs' | 'keep'> {
   /** Of the stream, which is created if it does not exist. */
   replicas?: number | undefined;
 }

@@ -66,10 +66,9 @@ export const listenParams = {
   ),
   repeatsWithin: option.duration('drop repeats of an event for this long (default: 7d)', '7d or 30d'),
   ...storeParams,
-  replicas: option.checked(
+  replicas: local(
+    optional(parsed((typed) => [1, 3, 5].find((count) => `${count}` === typed), 'must be 1, 3 or 5')),
     'replicas of a new NATS stream: 1, 3 or 5 (default: 3)',
-    (typed) => /^[135]$/.test(typed),
-    'must be 1, 3 or 5',
     { valueName: 'n' },
   ),
   ui: option.flag('show deliveries on a local page'),

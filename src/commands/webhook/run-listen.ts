@@ -26,16 +26,12 @@ const defaultPort = 4242;
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   const secrets = await readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input, context.warn);
-  const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
   const keep = readLimits(input.keep);
-  const options = { listens: true, repeatsMs: input.repeatsWithin, keep, replicas };
+  const options = { listens: true, repeatsMs: input.repeatsWithin, keep, replicas: input.replicas };
+  const address = plannedAddress(input.port ?? defaultPort, input.host);
   if (context.options.dryRun)
     return showPlan([
-      {
-        action: 'listen',
-        what: 'for signed deliveries',
-        detail: plannedAddress(input.port ?? defaultPort, input.host),
-      },
+      { action: 'listen', what: 'for signed deliveries', detail: address },
       { action: 'store', what: 'their events', detail: await placeOfInbox(input, context, options) },
       ...(keep ? [{ action: 'delete', what: 'the oldest events beyond --keep', detail: null }] : []),
       ...planForwarding(targets),

@@ -119,10 +119,6 @@ export function readDelivery(db: Db, seq: number): StoredDelivery | undefined {
   return { seq, atMs, webhook, headers, body, events };
 }
 
-interface StoredTarget extends Target {
-  id: number;
-}
-
 /** Adds targets, or marks them as used; returns the new ones. */
 export function addTargets(db: Db, targets: readonly Target[], nowMs: number): Target[] {
   return targets.filter((target) => {
@@ -137,7 +133,7 @@ export function addTargets(db: Db, targets: readonly Target[], nowMs: number): T
 const writeRule = ({ eventType, where }: Target) => JSON.stringify({ eventType, where });
 
 /** The targets that were used since a time. */
-function readTargets(db: Db, sinceMs: number): StoredTarget[] {
+function readTargets(db: Db, sinceMs: number): (Target & { id: number })[] {
   const sql = `SELECT id, ${text('url', 'url')}, ${text('rule', 'rule')} FROM target WHERE used_ms > ?`;
   return readRows<{ id: number; url: string; rule: string }>(db, sql, [sinceMs]).map(({ id, url, rule }) => {
     const read = tryParseJson(rule);
@@ -162,8 +158,8 @@ export function forgetTargets(db: Db, sinceMs: number): void {
   db.run(sql, [sinceMs]);
 }
 
-/** How a delivery ended at its targets, and whether it waits for one. */
-function readForwards(db: Db, seq: number): { forwards: Forward[]; isWaiting: boolean } {
+/** How a delivery ended at its targets, and its status so far. */
+function readForwards(db: Db, seq: number): { forwards: Forward[]; status: EventStatus | null } {
   const rows = readRows<Omit<Forward, 'outcome'> & { state: string }>(
     db,
     `SELECT ${text('t.url', 'url')}, ${text('o.state', 'state')}, o.status, o.ms, o.tries, ${text('o.error', 'error')}, o.at_ms AS atMs
@@ -173,7 +169,9 @@ function readForwards(db: Db, seq: number): { forwards: Forward[]; isWaiting: bo
   const forwards = rows.flatMap(({ state, ...row }) =>
     state === 'waiting' ? [] : [{ ...row, outcome: state === 'failed' ? ('failed' as const) : ('forwarded' as const) }],
   );
-  return { forwards, isWaiting: forwards.length < rows.length };
+  const isFailed = forwards.some(({ outcome }) => outcome === 'failed');
+  const ended = forwards.length < rows.length ? 'waiting' : forwards.length > 0 ? 'forwarded' : null;
+  return { forwards, status: isFailed ? 'failed' : ended };
 }
 
 export function readRetries(db: Db): Retry[] {
@@ -198,17 +196,9 @@ export function eventsIn(db: Db, seq: number, query: EventQuery): StoredEvent[] 
   const delivery = readDelivery(db, seq);
   const asked = delivery === undefined ? [] : askedEvents(delivery, query);
   if (delivery === undefined || asked.length === 0) return [];
-  const { forwards, isWaiting } = readForwards(db, seq);
-  const status = findEventStatus(forwards, isWaiting);
+  const { forwards, status } = readForwards(db, seq);
   if (query.status !== undefined && status !== query.status) return [];
   return asked.map((event) => ({ ...event, delivery, status, forwards }));
-}
-
-/** The status of an event at its targets so far. */
-function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
-  if (forwards.some(({ outcome }) => outcome === 'failed')) return 'failed';
-  if (isWaiting) return 'waiting';
-  return forwards.length > 0 ? 'forwarded' : null;
 }
 
 /** Deliveries, oldest first. */

@@ -34,7 +34,7 @@ import {
 } from './deliveries.ts';
 import { damaged, keepWithin, openStore } from './store.ts';
 
-interface LocalOptions {
+export interface LocalOptions {
   folder: string;
   /** As messages name it. */
   name: string;

@@ -20,6 +20,7 @@ import {
   ask,
   choosePartition,
   encodeEventId,
+  type MakeStream,
   openStream,
   publishOnce,
   readEventMessages,
@@ -37,7 +38,7 @@ interface NatsInboxOptions {
   credsFile: string | undefined;
   io: Pick<Io, 'now' | 'sleep'>;
   /** To make the stream if there is none. */
-  make?: { replicas: number | undefined; onMade: (replicas: number) => void } | undefined;
+  make?: MakeStream | undefined;
 }
 
 /** What the headers of a message may take beside a body. */
@@ -54,8 +55,7 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
   let stream: Stream;
   try {
     stream = await openStream(connection, name);
-    const replicas = await requireStream(stream, address, make);
-    if (replicas !== undefined) make?.onMade(replicas);
+    await requireStream(stream, address, make);
   } catch (error) {
     await connection.close();
     throw error;

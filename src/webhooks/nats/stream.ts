@@ -89,15 +89,20 @@ function makeConfig(name: string, replicas: number) {
   };
 }
 
+export interface MakeStream {
+  replicas: number | undefined;
+  onMade: (replicas: number) => void;
+}
+
 /**
- * Checks the stream of an inbox, and makes it if there is none and `make` says so; an existing one is never changed. Returns how many replicas
- * it was made with. Errors: `config` for a stream that is missing, is not an inbox, or has another number of replicas.
+ * Checks the stream of an inbox, and makes it if there is none and `make` says so; an existing one is never changed.
+ * Errors: `config` for a stream that is missing, is not an inbox, or has another number of replicas.
  */
 export async function requireStream(
   stream: Stream,
   { servers, tls, name }: NatsAddress,
-  make: { replicas: number | undefined } | undefined,
-): Promise<number | undefined> {
+  make: MakeStream | undefined,
+): Promise<void> {
   const config = (message: string, hint: string) => new SotraError('config', message, { hint });
   const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
   const { streams } = stream.manager;
@@ -110,7 +115,7 @@ export async function requireStream(
     const wanted = makeConfig(name, make.replicas ?? defaultReplicas);
     try {
       await ask(stream, () => streams.add(wanted as StreamConfig));
-      return wanted.num_replicas;
+      return make.onMade(wanted.num_replicas);
     } catch (error) {
       // Another listener may have made it at the same moment.
       found = await ask(stream, find);
@@ -135,7 +140,6 @@ export async function requireStream(
       `the stream ${name} has --replicas ${count}, not ${make.replicas}`,
       `Omit --replicas, or change the stream: nats stream edit ${name} --replicas ${make.replicas}.`,
     );
-  return undefined;
 }
 
 /**
