@@ -203,6 +203,7 @@ export async function listWebhooks(
     const isWanted = (each: Webhook) => !destinationUrl || sameDestination(each.destinationUrl, destinationUrl);
     const listed = data.filter((each) => each.uid === uid || isWanted(each));
     if (!isExpected || looks === maxLooks || listed.some((each) => isExpected(each.uid))) return listed;
+    if (uid) context.client.onWait({ kind: 'wait', ms: lookEveryMs, why: `webhook ${uid} is not in the list` });
     await context.io.sleep(lookEveryMs, context.io.signal);
   }
 }
