@@ -1,11 +1,9 @@
 import { statSync } from 'node:fs';
-import { tryParseJson } from '../../api/json.ts';
 import { buildRequest } from '../../client/client.ts';
-import { findRedirect, isOfProxy, maxRedirects, NetworkFailure, sendError } from '../../client/failures.ts';
+import { findRedirect, isWebPage, maxRedirects, NetworkFailure, sendError } from '../../client/failures.ts';
 import { explainRequestError, versionHint } from '../../client/hints.ts';
 import { createNetwork } from '../../client/network.ts';
 import { command } from '../../client/shell.ts';
-import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
 import { describeKey, readEnv, type Service, sandboxFile } from '../../lib/config/config.ts';
@@ -122,7 +120,7 @@ function checkApiKey(service: Service | SotraError, online: ServiceAnswer | unde
 
 interface ServiceAnswer {
   status?: number;
-  /** Not of a proxy, a bot check or a web server. */
+  /** Not a web page, which is of a proxy, a bot check or a web server. */
   isOfService?: boolean;
   ms: number;
   dateMs?: number;
@@ -134,7 +132,7 @@ const maxWaitMs = 10_000;
 async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
   const transport = await createNetwork(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
-  const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal: io.signal };
+  const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: 0, signal: io.signal };
   let request = buildRequest(checkRequest, { baseUrl, apiKey, userAgent: `sotra/${io.version}` });
   const started = io.now();
   try {
@@ -145,11 +143,11 @@ async function askService({ baseUrl, apiKey }: Service, { io, options }: Context
       request = { ...request, url };
       answer = await transport.send(request, limits);
     }
-    const { status, headers, text } = answer;
+    const { status, headers } = answer;
     const dateMs = Date.parse(String(headers['date']));
     return {
       status,
-      isOfService: status < 300 ? tryParseJson(text) !== undefined : !isOfProxy(answer),
+      isOfService: !isWebPage(answer),
       ms: io.now() - started,
       ...(Number.isNaN(dateMs) ? {} : { dateMs }),
     };
@@ -170,8 +168,8 @@ function checkReach(service: Service | SotraError, online: ServiceAnswer | undef
   if (status === undefined || status >= 500) return warning(found, 'the service has a problem: try again later');
   if (status >= 300 && status < 400) return problem(`${found}: a redirect`, 'change the base URL if the service moved');
   if (status === 404) return warning(found, 'check the path of the base URL: this may not be the service');
-  const notJson = 'check the base URL and the network: a proxy, a bot check or a web server answered';
-  return online.isOfService ? ok(found) : problem(`${found}, not an answer of the service`, notJson);
+  const notService = 'check the base URL and the network: a proxy, a bot check or a web server answered';
+  return online.isOfService ? ok(found) : problem(`${found}: a web page`, notService);
 }
 
 function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { io }: Context): Finding {
