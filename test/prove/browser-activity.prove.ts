@@ -265,6 +265,13 @@ test('of 10,000 traders the first 1,000 are kept and 200 drawn', async () => {
   expect(await tab.locator('.tools [role=status]').textContent()).toBe('1,000 rows');
 });
 
+test('of more requests than are kept, the newest are shown and named so', async () => {
+  const { ui, url } = await startPage('sandbox start --port 0 --ui --empty');
+  for (let index = 0; index < 1001; index += 1) await (await fetch(`${url}/v1/leaderboard`)).text();
+  const { tab } = await openTab(ui);
+  await expect.poll(() => tab.locator('.tools [role=status]').textContent()).toBe('1,000 rows, the newest');
+});
+
 test('a webhook shows its secret when asked, and is deleted after a question', async () => {
   const { ui, env } = await startPage('sandbox start --port 0 --ui');
   await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });

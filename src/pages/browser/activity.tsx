@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { counted, formatCount } from '../../lib/output/format.ts';
-import { type ActivityRow, type LoadedActivity, maxLooked } from '../activity.ts';
+import { type ActivityRow, type LoadedActivity, maxListed, maxLooked } from '../activity.ts';
 import type { LiveEntry } from '../serve.ts';
 import { rowsAtOnce, useShown } from './data-table.tsx';
 import { DetailPanel, Rows } from './detail.tsx';
@@ -59,7 +59,7 @@ export function ActivityView({ list, activity, route }: ActivityViewProps) {
           <span class="muted" role="status">
             {found.length < rows.length && `${formatCount(found.length)} of `}
             {counted(rows.length, 'row')}
-            {hasMore && ' loaded'}
+            {hasMore ? ' loaded' : rows.length >= maxListed && ', the newest'}
           </span>
         </search>
         {rows.length === 0 && <Empty text={facts.empty} line={facts.line} />}
