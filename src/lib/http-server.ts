@@ -5,16 +5,13 @@ import { isLocalHost } from '../api/http-address.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { collectBytes } from './io.ts';
 
-interface ListenAddress {
+export interface HttpServerOptions {
   /** 0: a free one. */
   port: number;
   /** Default: 127.0.0.1. */
   host?: string | undefined;
   /** How to choose another port. */
   hint?: string | undefined;
-}
-
-export interface HttpServerOptions extends ListenAddress {
   /** Open at once; further ones are closed. Default: 256. */
   maxConnections?: number;
   /** For the header of a request; default 10,000. */
@@ -51,7 +48,7 @@ export async function startHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
-  const { port, host, hint, closeWaitMs = 0, onError } = options;
+  const { host, closeWaitMs = 0, onError } = options;
   const timeouts = {
     headersTimeout: options.headersTimeoutMs ?? 10_000,
     requestTimeout: options.requestTimeoutMs ?? 30_000,
@@ -76,7 +73,7 @@ export async function startHttpServer(
   server.maxConnections = options.maxConnections ?? 256;
   // A client such as nc that has ended its side behind the request still gets its answer; the types of Node lack the name.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const bound = await listen(server, { port, host, hint });
+  const bound = await listen(server, options);
   const name = host === undefined ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
   return {
     port: bound,
@@ -92,7 +89,7 @@ export async function startHttpServer(
 }
 
 /** The port on which a server listens now. Errors: `config` if it cannot. */
-async function listen(server: Server, { port, host, hint }: ListenAddress): Promise<number> {
+async function listen(server: Server, { port, host, hint }: HttpServerOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;

@@ -38,17 +38,14 @@ export function isToken(text: string): boolean {
   return isWalletAddress(text) || /^(?:@\d{1,6}|(?:[a-z0-9]{1,8}:)?k?[A-Z][A-Z0-9]{0,15})$/.test(text);
 }
 
-const knownValues: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ['chain', chains],
-  ['reason', buyReasons],
-]);
+const knownValues: Readonly<Record<string, readonly string[]>> = { chain: chains, reason: buyReasons };
 
 /** Warns of kinds of events, reasons and chains that no document names: nothing might ever be forwarded. */
 export function warnOfRoutes(targets: readonly Target[], warn: (text: string) => void): void {
   for (const { eventType, where } of targets) {
     if (eventType !== undefined) warnOfEventType('--route', eventType, warn);
     const conditions = where === undefined ? [] : (readConditions(where) ?? []);
-    for (const { field, value } of conditions) warnOfUnknown('--route', field, value, knownValues.get(field), warn);
+    for (const { field, value } of conditions) warnOfUnknown('--route', field, value, knownValues[field], warn);
   }
 }
 

@@ -28,13 +28,9 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
     context.stream();
     await noteUnforwarded(inbox, { targets, location: input }, context);
     const forwarder = await startForwarder({ inbox, targets, context, onError: warnOnceAMinute(context) });
-    try {
-      const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
-      note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
-      await Promise.race([untilAborted(io.signal), forwarder.broken]);
-    } finally {
-      await forwarder.stop();
-    }
+    const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
+    note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
+    await Promise.race([untilAborted(io.signal), forwarder.broken]).finally(forwarder.stop);
     await noteOpen(inbox, targets, context);
     return { kind: 'none' };
   } finally {

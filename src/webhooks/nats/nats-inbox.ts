@@ -60,13 +60,12 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     await connection.close();
     throw error;
   }
-  const filter = subjects(name).event('*', '*');
   return {
     name,
     isStream: true,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     summary: async () => {
-      for await (const { info, time } of readMessages(stream, { filter, from: 1 }))
+      for await (const { info, time } of readMessages(stream, { from: 1 }))
         return { stored: 1 + info.pending, oldestMs: time.getTime() };
       return { stored: 0, oldestMs: undefined };
     },
@@ -178,13 +177,12 @@ async function findFirst(stream: Stream, sinceMs: number): Promise<number | unde
 /** The deliveries of a query, oldest first. */
 async function* queryDeliveries(stream: Stream, query: DeliveryQuery): AsyncGenerator<StoredDelivery> {
   if ('ids' in query) return yield* await findDeliveries(stream, query.ids);
-  const filter = subjects(stream.name).event('*', '*');
   const failed = 'failed' in query ? await readFailed(stream) : undefined;
   if (failed?.size === 0) return;
   const { sinceMs = 0 } = query as EventQuery;
   const from = failed === undefined ? await findFirst(stream, sinceMs - clockMs) : Math.min(...failed.keys());
   if (from === undefined) return;
-  for await (const message of readMessages(stream, { filter, from })) {
+  for await (const message of readMessages(stream, { from })) {
     const delivery = failed === undefined || failed.has(message.seq) ? readMessage(message) : undefined;
     if (delivery !== undefined && delivery.atMs >= sinceMs) yield delivery;
   }
@@ -199,10 +197,9 @@ async function* queryEvents(stream: Stream, query: EventQuery): AsyncGenerator<S
     .find(({ eventId }) => eventId === query.idStart);
   if (first !== undefined) yield first;
   const { state } = await ask(stream, () => stream.manager.streams.info(stream.name));
-  const filter = subjects(stream.name).event('*', '*');
   for (let to = state.last_seq; to >= state.first_seq && to > 0; to -= windowSize) {
     const events: StoredEvent[] = [];
-    for await (const message of readMessages(stream, { filter, from: to - windowSize + 1, to }))
+    for await (const message of readMessages(stream, { from: to - windowSize + 1, to }))
       events.push(...findEvents(readMessage(message), query, failed));
     yield* events.filter(({ eventId }) => eventId !== first?.eventId).reverse();
   }
@@ -230,7 +227,5 @@ async function* follow(
   // Asked first: a message that is stored between the two is found.
   const { state } = await ask(stream, () => stream.manager.streams.info(stream.name));
   const from = (await findFirst(stream, sinceMs)) ?? state.last_seq + 1;
-  const filter = subjects(stream.name).event('*', '*');
-  for await (const message of readMessages(stream, { filter, from, signal }))
-    yield* findEvents(readMessage(message), query);
+  for await (const message of readMessages(stream, { from, signal })) yield* findEvents(readMessage(message), query);
 }

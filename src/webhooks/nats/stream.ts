@@ -176,10 +176,14 @@ export async function publishOnce(
     }
 }
 
-/** The messages of a filter, oldest first: those from a number on up to a number, or until the signal as they come. */
+/** The messages of a filter, or the deliveries, oldest first: those from a number on up to a number, or until the signal as they come. */
 export async function* readMessages(
   stream: Stream,
-  { filter, from, ...end }: { filter: string; from: number; to?: number; signal?: AbortSignal },
+  {
+    filter = subjects(stream.name).event('*', '*'),
+    from,
+    ...end
+  }: { filter?: string; from: number; to?: number; signal?: AbortSignal },
 ): AsyncGenerator<JsMsg> {
   // After a restart of the servers the client recreates the consumer, which fails for one that starts at a moment.
   const start = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from) };
