@@ -54,7 +54,8 @@ export async function readComment(input: CommentInput, context: Context): Promis
 
 /** Errors: `usage` for a private key instead of a comment. */
 export function refuseKeyAsText(text: string): void {
-  if (isPrivateKey(text)) throw inputError((name) => ({ message: `${name('commentText')}: ${leakProblem}` }));
+  const hint = 'If it is the hash of a transaction, add a word to it.';
+  if (isPrivateKey(text)) throw inputError((name) => ({ message: `${name('commentText')}: ${leakProblem}`, hint }));
 }
 
 /** Errors: `usage`, naming the missing inputs. */
