@@ -1,6 +1,6 @@
 import { pbkdf2 as pbkdf2WithCallback, randomBytes, scrypt as scryptWithCallback } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { decrypt, encrypt, scrypt as scryptOfOx } from 'ox/Keystore';
 import { z } from 'zod';
@@ -257,6 +257,12 @@ export function storeKey(
   if (backup !== undefined) writePrivateFile(backup, readStateFile(file), { exclusive: true });
   writePrivateFile(file, `${JSON.stringify(sealed, null, 2)}\n`, { exclusive: backup === undefined });
   return { file, backup };
+}
+
+/** The files of keys that the key in a file replaced. */
+export function listBackups(file: string): string[] {
+  const isBackup = (name: string) => name.startsWith(`${basename(file)}.`) && name.endsWith('.bak');
+  return readdirSync(dirname(file)).flatMap((name) => (isBackup(name) ? [join(dirname(file), name)] : []));
 }
 
 /** Writes a file that only its owner may read, completely or not at all. Errors: `local-file` naming it. */

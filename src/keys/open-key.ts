@@ -16,7 +16,9 @@ export interface KeyInput {
   keyStdin?: boolean | undefined;
   key?: string | undefined;
   passwordFile?: string | undefined;
-  /** A command of the user's signs for `--signer`, and no key is opened. */
+  /** The address that must sign. */
+  signer?: string | undefined;
+  /** A command of the user's signs for `signer`, and no key is opened. */
   signerCommand?: string | undefined;
   /** A wallet in the browser signs, and no key is opened. */
   browser?: boolean | undefined;
@@ -36,12 +38,8 @@ const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Sol
  * A signer for the key that the flags name; the caller wipes it. Errors: those of `openKey`; `signing-key` if the key belongs to another address
  * than expected.
  */
-export async function openKeySigner(
-  input: KeyInput,
-  { family, expected }: { family: ChainFamily; expected: string | undefined },
-  context: Context,
-): Promise<Signer> {
-  const { signerCommand } = input;
+export async function openKeySigner(input: KeyInput, family: ChainFamily, context: Context): Promise<Signer> {
+  const { signerCommand, signer: expected } = input;
   const { io, options } = context;
   if (signerCommand !== undefined && expected !== undefined)
     return makeCommandSigner(signerCommand, plainAddress(expected), { io, limitMs: options.typedTimeoutMs });
@@ -128,7 +126,7 @@ export async function openKey(input: KeyInput, family: ChainFamily | undefined, 
  * The address that will sign, before it does, with the input to sign with: a key that can be read once only is in it. Keystores are not
  * opened. Errors: `usage` if the address is not known; those of `openKey`.
  */
-export async function findKeyAddress<Input extends KeyInput & { signer?: string | undefined }>(
+export async function findKeyAddress<Input extends KeyInput>(
   input: Input,
   context: Context,
   stdinUse?: string,

@@ -107,9 +107,7 @@ async function verifyFile(input: VerifyInput, file: string, context: Context): P
 }
 
 /** How to sign: with a key, a command or a browser wallet. */
-export interface WayInput extends KeyInput, PageInput {
-  signer?: string | undefined;
-}
+export type WayInput = KeyInput & PageInput;
 
 /** The comments to sign, and how. */
 export interface Signing extends WalletSigning {
@@ -176,7 +174,7 @@ export async function openSigner(signing: Signing, context: Context): Promise<Co
     const wallet = await (await import('./wallet-page.ts')).openWalletPage(signing, context);
     return { ...wallet, sign: (fields) => makeSignedComment(fields, form, wallet) };
   }
-  const signer = await openKeySigner(way, { family, expected: way.signer }, context);
+  const signer = await openKeySigner(way, family, context);
   return {
     address: signer.address,
     sign: (fields) => makeSignedComment(fields, form, signer),

@@ -147,24 +147,22 @@ function makeWalletPage(facts: WalletPage['facts'], waitMs: number, context: Con
 }
 
 function makeApp(page: WalletPage): WebApp {
+  type Act = (page: WalletPage, body: Body) => WalletState | Promise<WalletState>;
+  const route = (act: Act) => async (_: unknown, body: unknown) => act(page, isObject(body) ? body : {});
   return {
     name: 'wallet',
     title: 'Sign with your wallet · sotra',
     live: { ...page.log, read: (signal) => watchViewer(page, signal) },
     load: async (): Promise<WalletFacts> => ({ ...page.facts, state: page.state }),
     routes: {
-      'POST account': async (_, body) => chooseAccount(page, readBody(body)),
-      'POST signature': (_, body) => takeSignature(page, readBody(body)),
-      'POST trouble': async (_, body) => stopSigning(page, readBody(body)),
+      'POST account': route(chooseAccount),
+      'POST signature': route(takeSignature),
+      'POST trouble': route(stopSigning),
     },
   };
 }
 
 /** The fields that our page sends; each is checked where it is used. */
-function readBody(body: unknown): Body {
-  return isObject(body) ? body : {};
-}
-
 type Body = Readonly<Record<string, unknown>>;
 
 function changeState(page: WalletPage, part: Partial<WalletState>): void {

@@ -7,6 +7,7 @@ import { usageError } from '../../errors.ts';
 import {
   describeStoredKey,
   keyFolder,
+  listBackups,
   nameKeyFile,
   readStoredKey,
   type StoredKey,
@@ -102,6 +103,7 @@ export async function removeKey(name: string, context: Context): Promise<Result>
   await confirm(`remove ${what} for good`, context);
   rmSync(stored.file);
   context.note(`Removed ${what}.`);
+  for (const backup of listBackups(stored.file)) context.note(`A key that it replaced is still in ${backup}.`);
   return { kind: 'none' };
 }
 

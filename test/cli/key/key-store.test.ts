@@ -59,6 +59,8 @@ test('an existing key is kept, unless --replace, which backs up the old file', a
   const { backup } = await runJson([...words(keys.solana), '--replace'], { env });
   expect([readFileSync(backup, 'utf8'), modeOf(backup)]).toEqual([before, 0o600]);
   expect(await runJson('key list', { env })).toMatchObject([{ name: 'k', family: 'solana' }]);
+  const { err } = await run('key remove k --yes', { env });
+  expect(err).toMatch(`Removed key k (${solanaTrader.address}).\nA key that it replaced is still in ${backup}.\n`);
 });
 
 test.each([
