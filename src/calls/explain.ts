@@ -6,7 +6,7 @@ import { isObject, shortJson, tryParseJson } from '../api/json.ts';
 import { type Difference, findDifferences } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, matchEndpoint, type RequestParts } from '../api/request.ts';
-import { isOfProxy, isWebPage, readPageTitle, readRequestId, readServiceError } from '../client/failures.ts';
+import { isForeign, isWebPage, readPageTitle, readRequestId, readServiceError } from '../client/failures.ts';
 import { splitVersion } from '../client/hints.ts';
 import { isUnsent, mayRepeat, readRetryAfter } from '../client/retry.ts';
 import { command, serviceFlags, shellLine } from '../client/shell.ts';
@@ -114,7 +114,7 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   if (errorCode === 'interrupted') return makeReason('The command was interrupted before the answer came.');
   if (failure !== undefined) return reasonOfConnection(facts, failure.kind);
   if (answer === undefined) return ownError();
-  if ([401, 403].includes(answer.status) && isOfProxy(answer)) return reasonOfProxy(facts, answer);
+  if ([401, 403].includes(answer.status) && isForeign(answer)) return reasonOfProxy(facts, answer);
   if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
   if (errorCode === 'bad-answer') return reasonOfBadAnswer(facts, answer) ?? ownError();
   const [first, ...others] = differences;
@@ -245,7 +245,7 @@ function reasonOfMissing(facts: Facts, answer: Answer): Reason {
     );
   }
   const show = typed(facts, 'context show');
-  if (isWebPage(answer))
+  if (isForeign(answer))
     return makeReason(`The base URL is not the service: the answer is ${describePage(answer)}.`, show);
   const asked = Object.entries(parts?.path ?? {}).map(([name, value]) => `${name} ${value}`);
   const hasId = asked.length > 0 || parts?.body !== undefined;

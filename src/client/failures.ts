@@ -203,10 +203,10 @@ export function isWebPage({ headers, text }: Pick<HttpResponse, 'headers' | 'tex
   return /html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
 }
 
-/** Whether a refusal (401, 403) is of a proxy or a bot check: a web page, or a 403 that is not JSON. */
-export function isOfProxy(answer: Pick<HttpResponse, 'status' | 'headers' | 'text'>): boolean {
+/** Whether a refusal is of a proxy or a web server: a web page or, but for a 401, text that is not JSON. */
+export function isForeign(answer: Pick<HttpResponse, 'status' | 'headers' | 'text'>): boolean {
   const { status, text } = answer;
-  return isWebPage(answer) || (status === 403 && text.trim() !== '' && tryParseJson(text) === undefined);
+  return isWebPage(answer) || (status !== 401 && text.trim() !== '' && tryParseJson(text) === undefined);
 }
 
 /** The title of a web page. */

@@ -2,7 +2,7 @@ import { longerTimeout } from '../api/duration.ts';
 import { isLoopback } from '../api/http-address.ts';
 import { BoundsError } from '../api/json.ts';
 import type { SotraError } from '../errors.ts';
-import { findRedirect, isOfProxy, type NetworkFailure, pickHeader, readCode, readKind } from './failures.ts';
+import { findRedirect, isForeign, type NetworkFailure, pickHeader, readCode, readKind } from './failures.ts';
 import { command, shellWord } from './shell.ts';
 import type { HttpRequest, HttpResponse, TimeLimits } from './transport.ts';
 
@@ -23,13 +23,14 @@ interface HintConfig extends TimeLimits {
 /** Puts the error of a failed request into the words of the command line, with a hint; the library has neither. */
 export function explainRequestError(error: SotraError, failed: FailedRequest, config: HintConfig): SotraError {
   const { url } = failed.request;
-  if (error.code === 'network') Object.assign(error, describeConnection(url, error.cause));
-  const hint = error.code === 'network' ? error.hint : findHint(error, failed, config);
+  const isOfConnection = error.code === 'network';
+  const problem = isOfConnection ? describeConnection(url, error.cause) : { hint: findHint(error, failed, config) };
+  if (problem.hint === undefined) return error;
   const { kind = '', proxy } = (error.cause ?? {}) as Partial<NetworkFailure>;
   // The name of a service is looked up by the proxy: one without an address or listener was asked without it.
   const isOther = proxy === undefined || ['proxy', 'refused'].includes(kind);
   const bypass = isOther ? '' : ` It may be the proxy ${proxy}: NO_PROXY=${url.hostname} bypasses it.`;
-  return hint === undefined ? error : Object.assign(error, { hint: hint + bypass });
+  return Object.assign(error, problem, { hint: problem.hint + bypass });
 }
 
 function findHint(error: SotraError, { request, answer }: FailedRequest, config: HintConfig): string | undefined {
@@ -52,7 +53,7 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
   if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
   if (code === 'not-found') return versionHint(baseUrl);
   if (code !== 'key-refused' && code !== 'forbidden') return undefined;
-  if (isOfProxy(answer))
+  if (isForeign(answer))
     return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
   if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
   const key = `The key ${keyName === undefined ? '' : `${keyName} `}`;

@@ -276,6 +276,11 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'The base URL is not the service: the answer is a web page ("Not here").',
     next: 'sotra context show',
   },
+  'a server of another kind instead of the service': {
+    script: answer(404, '404 page not found', { 'content-type': 'text/plain' }),
+    code: 5,
+    rule: 'The base URL is not the service: the answer is not JSON: "404 page not found".',
+  },
   'a value that the interface does not allow': {
     argv: 'request GET /v2/leaderboard?limit=500',
     script: answer(400, { error: 'invalid query' }),
