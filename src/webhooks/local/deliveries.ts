@@ -50,19 +50,11 @@ export function addDelivery(
   const ids = JSON.stringify(fresh.map(({ eventId }) => eventId));
   const row = [seq, atMs, webhook, ids, JSON.stringify(headers), body];
   db.run('INSERT INTO delivery (seq, at_ms, webhook, event_ids, headers, body) VALUES (?, ?, ?, ?, ?, ?)', row);
-  for (const { kind, value } of facetsOf(webhook, fresh))
-    db.run('INSERT OR IGNORE INTO facet (block, kind, value, seq) VALUES (?, ?, ?, ?)', [
-      blockOf(seq),
-      kind,
-      value,
-      seq,
-    ]);
+  const addFacet = 'INSERT OR IGNORE INTO facet (block, kind, value, seq) VALUES (?, ?, ?, ?)';
+  for (const { kind, value } of facetsOf(webhook, fresh)) db.run(addFacet, [blockOf(seq), kind, value, seq]);
   const targets = readTargets(db, atMs - targetMs).filter((target) => fresh.some((event) => isFor(target, event)));
-  addToOutbox(
-    db,
-    { item: seq, queue: webhook },
-    targets.map(({ id }) => id),
-  );
+  const numbers = targets.map(({ id }) => id);
+  addToOutbox(db, { item: seq, queue: webhook }, numbers);
   return { ...delivery, seq, events: fresh, isWaiting: targets.length > 0 };
 }
 
@@ -78,14 +70,6 @@ function* facetsOf(webhook: string, events: readonly EventSummary[]): Generator<
 
 export function newestSeq(db: Db): number {
   return db.value<number>('SELECT max(seq) FROM delivery') ?? 0;
-}
-
-interface DeliveryRow {
-  atMs: number;
-  webhook: string;
-  eventIds: string;
-  headers: string;
-  body: Uint8Array;
 }
 
 /** A column with text as bytes, which `readRows` makes text: libsql ends the process for text that is not UTF-8. */
@@ -104,7 +88,7 @@ const texts = z.array(z.string());
 
 /** A delivery; `undefined` if it was removed. Errors: `local-file` if it is damaged. */
 export function readDelivery(db: Db, seq: number): StoredDelivery | undefined {
-  const [row] = readRows<DeliveryRow>(
+  const [row] = readRows<Record<'webhook' | 'eventIds' | 'headers', string> & { atMs: number; body: Uint8Array }>(
     db,
     `SELECT CAST(at_ms AS INTEGER) AS atMs, ${text('webhook', 'webhook')}, ${text('event_ids', 'eventIds')},
        ${text('headers', 'headers')}, ${text('body', 'body')} FROM delivery WHERE seq = ?`,

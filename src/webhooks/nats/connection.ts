@@ -40,32 +40,23 @@ export async function openConnection(
     checkServerIdentity: identityCheck(servers),
   };
   const authenticator = credsFile === undefined ? undefined : makeAuthenticator(credsFile, { servers, tls });
-  let connection: NatsConnection;
-  try {
-    connection = await connect({
-      servers: [...servers],
-      name: `sotra ${name}`,
-      timeout: connectMs,
-      pingInterval: pingMs,
-      maxPingOut: 2,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: reconnectMs,
-      ignoreAuthErrorAbort: true,
-      ...(tls && { tls: tlsOptions }),
-      ...(authenticator && { authenticator }),
-    });
-  } catch (cause) {
-    const known = setupError(cause, name);
-    if (known !== undefined) throw known;
-    throw new SotraError(
-      'network',
-      `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${readMessage(cause)}`,
-      {
-        hint: 'Check host and port; nats-server must run there with JetStream (-js), and a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
-        cause,
-      },
-    );
-  }
+  const connection = await connect({
+    servers: [...servers],
+    name: `sotra ${name}`,
+    timeout: connectMs,
+    pingInterval: pingMs,
+    maxPingOut: 2,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: reconnectMs,
+    ignoreAuthErrorAbort: true,
+    ...(tls && { tls: tlsOptions }),
+    ...(authenticator && { authenticator }),
+  }).catch((cause: unknown) => {
+    const message = `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${readMessage(cause)}`;
+    const hint =
+      'Check host and port; nats-server must run there with JetStream (-js), and a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
+    throw setupError(cause, name) ?? new SotraError('network', message, { hint, cause });
+  });
   const { version = 'unknown' } = connection.info ?? {};
   if (/^\d/.test(version) && version.localeCompare(minVersion, 'en', { numeric: true }) >= 0) return connection;
   await connection.close();
@@ -163,8 +154,8 @@ export function isOutage(thrown: unknown): boolean {
 
 /** What a call to the servers failed with, as one of our errors: `network` or `config`, naming what to change. */
 export function inboxError(thrown: unknown, stream: string): SotraError {
-  const known = setupError(thrown, stream);
-  if (known !== undefined) return known;
+  const lasting = setupError(thrown, stream);
+  if (lasting !== undefined) return lasting;
   const isUnready = isApiError(thrown, 'noPeers') || (thrown instanceof JetStreamApiError && thrown.status >= 500);
   const isUnanswered = hasCause(thrown, TimeoutError, NoRespondersError, RequestError);
   if (isUnanswered || isUnready || readStatus(thrown) === 503)

@@ -56,12 +56,10 @@ export async function addTarget(stream: Stream, target: Target): Promise<boolean
       priority_timeout: takeoverMs * nanosPerMs,
       inactive_threshold: targetMs * nanosPerMs,
     };
-    try {
-      await consumers.info(stream.name, name);
-      return false;
-    } catch (error) {
+    const known = await consumers.info(stream.name, name).catch((error: unknown) => {
       if (!isApiError(error, 'consumerGone')) throw error;
-    }
+    });
+    if (known !== undefined) return false;
     await consumers.add(stream.name, config as Partial<ConsumerConfig>).catch((error) => {
       if (!isApiError(error, 'consumerExists')) throw error;
     });
