@@ -261,8 +261,8 @@ export function storeKey(
 
 /** The files of keys that the key in a file replaced. */
 export function listBackups(file: string): string[] {
-  const isBackup = (name: string) => name.startsWith(`${basename(file)}.`) && name.endsWith('.bak');
-  return readdirSync(dirname(file)).flatMap((name) => (isBackup(name) ? [join(dirname(file), name)] : []));
+  const names = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}.`));
+  return names.filter((name) => name.endsWith('.bak')).map((name) => join(dirname(file), name));
 }
 
 /** Writes a file that only its owner may read, completely or not at all. Errors: `local-file` naming it. */

@@ -120,7 +120,9 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
     for (const { number: line, text } of lines) {
       const value = tryParseJson(text);
       const isSigned = isObject(value) && typeof value['signature'] === 'string';
-      const problem = isSigned ? await signedProblem(value) : commentLineProblem(value);
+      const problem = isSigned
+        ? await signedProblem(value)
+        : (fieldsProblem(fieldKinds, value) ?? contentProblem(value as TextFields));
       if (problem !== undefined) problems.push({ line, problem });
       else found.push({ line, fields: value as TextFields, signed: isSigned ? (value as never) : undefined });
     }
@@ -170,10 +172,6 @@ function fieldsProblem(kinds: Readonly<Record<string, Kind>>, value: unknown): s
     if (problem !== undefined) return `${field} ${JSON.stringify(value[field])}: ${problem.message}`;
   }
   return undefined;
-}
-
-function commentLineProblem(value: unknown): string | undefined {
-  return fieldsProblem(fieldKinds, value) ?? contentProblem(value as TextFields);
 }
 
 function contentProblem(fields: TextFields): string | undefined {
