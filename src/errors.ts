@@ -196,9 +196,10 @@ export function missingInputs(
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, hint);
 }
 
-/** The error of a call, whose hint says so if it may have been done all the same: a POST is not repeated by itself. */
+/** The error of a call, whose hint says so if it may have been done all the same: POST and PATCH are not repeated. */
 export function warnOfRepeat(thrown: unknown, method: string): unknown {
-  if (method !== 'POST' || !(thrown instanceof SotraError) || thrown.outcome !== 'unknown') return thrown;
+  if (!['POST', 'PATCH'].includes(method) || !(thrown instanceof SotraError) || thrown.outcome !== 'unknown')
+    return thrown;
   const hint = 'It may have arrived: check what the service has before you send it again.';
   return Object.assign(thrown, { hint: thrown.hint === undefined ? hint : `${hint} ${thrown.hint}` });
 }

@@ -59,7 +59,7 @@ export interface RetryLimits {
 
 /**
  * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
- * 500, 502, 503, 504; POST only if it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
+ * 500, 502, 503, 504; POST and PATCH only if it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
  * longer one ends the attempts. Without one `callPolicy` applies.
  */
 export function computeRetryDelay(
@@ -77,7 +77,7 @@ export function computeRetryDelay(
 
 /** Whether a failed request is sent again at all. */
 export function mayRepeat(method: string, failure: Failure): boolean {
-  const repeatable = method !== 'POST';
+  const repeatable = ['GET', 'PUT', 'DELETE'].includes(method);
   if ('network' in failure) {
     const { network } = failure;
     return network === 'refused' || network === 'proxy' || (repeatable && network === 'broken');

@@ -52,10 +52,12 @@ test('a base URL that ends in /v1 is named if a request to it fails', async () =
 test.each([
   'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ETH --actor-address 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
   'request POST /v1/x',
-])('a POST whose answer is lost may have arrived: %s', async (argv) => {
+  'request PATCH /v1/x',
+])('a write whose answer is lost may have arrived, and is sent once: %s', async (argv) => {
   const service = await stub((_, response) => response.destroy());
   const hint = 'hint: It may have arrived: check what the service has before you send it again.';
   expect(await run(argv, { env: service.env })).toEqual(failure(9, hint));
+  expect(service.requests).toHaveLength(1);
   expect((await run('request PUT /v1/x --retries 0', { env: service.env })).err).not.toContain('may have arrived');
 });
 
