@@ -71,11 +71,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       cors: [cors].flat(),
     });
     let closing: Promise<void> | undefined;
+    const whileOpen = <T>(act: () => T): T => {
+      if (closing !== undefined) throw usageError('the sandbox is closed');
+      return withoutHints(act);
+    };
     return {
       url,
       keys: [sandboxPartners[0].key, sandboxPartners[1].key],
       advance: (by) =>
-        withoutHints(() => {
+        whileOpen(() => {
           const byMs = typeof by === 'number' ? by : parseDuration(by);
           if (byMs === undefined || !(byMs >= 0))
             throw usageError(`advance ${JSON.stringify(by)}: must be milliseconds, or a time such as 90s, 12h or 8d`);
@@ -83,7 +87,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
           return new Date(sandboxNow(db, Date.now()));
         }),
       trade: (trade) =>
-        withoutHints(() => {
+        whileOpen(() => {
           checkInput({ id: 'trade', params: tradeParams }, { ...trade });
           checkLiveTrade(trade);
           return addTradeNow(db, trade, storedNow(db, Date.now()));

@@ -81,6 +81,9 @@ test('a trade and a time that are wrong are refused', async () => {
   const late = refused(() => sandbox.advance(1e300));
   expect(late).toMatchObject({ message: expect.stringContaining('is after the year 9999') });
   expect(late).not.toHaveProperty('hint');
+  await sandbox.close();
+  const closed = { code: 'usage', message: 'the sandbox is closed' };
+  expect([refused(() => sandbox.trade(whole)), refused(() => sandbox.advance('1h'))]).toMatchObject([closed, closed]);
   expect(refused(() => sandbox.advance('soon'))).toMatchObject({ message: expect.stringContaining('advance "soon"') });
 });
 
