@@ -30,6 +30,7 @@ import {
   openStateFile,
   readStateBytes,
   readStateFile,
+  refuseDash,
   refuseOther,
   replaceFile,
   syncFolder,
@@ -252,6 +253,7 @@ export function findSecret(uid: string, uploads: readonly Upload[], listed: Webh
 
 /** Refuses a --secret-file that could not be written later, or is the list. Errors: `usage`. */
 export function checkSecretFile(file: string, list: string | undefined): void {
+  refuseDash('--secret-file', file);
   if (list !== undefined && isSameFile(file, list))
     throw usageError(`--secret-file ${file}: that is the file of addresses`, 'Name another file.');
   try {

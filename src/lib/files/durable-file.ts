@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SotraError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { type Io, platformRules } from '../io.ts';
 
 /**
@@ -158,13 +158,19 @@ export function writeReadyFiles(files: readonly (string | undefined)[], ready: o
   };
 }
 
-/** Errors: `local-file` if the folder of a file that a flag names does not exist. */
+/** Errors: as `refuseDash`; `local-file` if the folder of a file that a flag names does not exist. */
 export function requireFolder(flag: string, file: string): void {
+  refuseDash(flag, file);
   const folder = dirname(file);
   if (!existsSync(folder))
     throw new SotraError('local-file', `${flag} ${file}: there is no folder ${folder}`, {
       hint: 'Make it first, or name another file.',
     });
+}
+
+/** Errors: `usage` for `-`: stdout is for the result of a command, and a file of that name is a mistake. */
+export function refuseDash(flag: string, file: string): void {
+  if (file === '-') throw usageError(`${flag} -: must be a file`, 'stdout is for the result.');
 }
 
 /**

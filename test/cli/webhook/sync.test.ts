@@ -108,13 +108,15 @@ test('a file that is no place for a secret is refused before anything is sent; a
   expect((await sotra(`${argv} --check`)).code).toBe(10);
 });
 
-test('a file of secrets is neither the file of addresses nor the one of bad lines', async () => {
+test('a file of secrets is neither stdout, nor the file of addresses, nor the one of bad lines', async () => {
   const { sotra, write, read, requests } = kept();
   write('list', ids(2));
   write('hook.secret', 'whsec_of-before\n');
   const line = `webhook sync --url ${hook} --file @list`;
   const isList = '--secret-file @./list: that is the file of addresses\nhint: Name another file.';
   expect(await sotra(`${line} --secret-file @./list`)).toEqual(failure(2, isList));
+  expect(await sotra(`${line} --secret-file -`)).toEqual(failure(2, '--secret-file -: must be a file\n'));
+  expect(await sotra(`${line} --rejects -`)).toEqual(failure(2, '--rejects -: must be a file\n'));
   const isEmptied = '--rejects @hook.secret: that is @hook.secret, which would be emptied';
   const refused = await sotra(`${line} --secret-file @hook.secret --rejects @hook.secret --yes`);
   expect(refused).toEqual(failure(2, isEmptied));
