@@ -604,7 +604,7 @@ complete -c sotra -n '__sotra_at " webhook listen"' -l host -x -d 'address to li
 complete -c sotra -n '__sotra_at " webhook listen"' -l secret-file -r -F -d 'file of secrets, one per line'
 complete -c sotra -n '__sotra_at " webhook listen"' -l forward-to -x -d 'forward every delivery to this URL'
 complete -c sotra -n '__sotra_at " webhook listen"' -l route -x -d 'forward some: KIND=URL (sotra help webhooks)'
-complete -c sotra -n '__sotra_at " webhook listen"' -l tolerance -x -d 'reject older signatures (default: --repeats-within)'
+complete -c sotra -n '__sotra_at " webhook listen"' -l tolerance -x -d 'reject older signatures (default: --repeats-within, or --keep if shorter)'
 complete -c sotra -n '__sotra_at " webhook listen"' -l keep -x -d 'delete events beyond this age or total size'
 complete -c sotra -n '__sotra_at " webhook listen"' -l repeats-within -x -d 'drop repeats of an event for this long (default: 7d)'
 complete -c sotra -n '__sotra_at " webhook listen"' -l name -x -d 'name of the local store (default: default)'

@@ -58,7 +58,7 @@ export const listenParams = {
   host: option.text('address to listen on (default: 127.0.0.1)'),
   secretFile: local(listOf(text()), 'file of secrets, one per line'),
   ...targetParams,
-  tolerance: option.duration('reject older signatures (default: --repeats-within)', '5m or 1d'),
+  tolerance: option.duration('reject older signatures (default: --repeats-within, or --keep if shorter)', '5m or 1d'),
   keep: local(
     optional(listOf(parsed(readLimit, 'must be a time such as 30d or a size from 1MB on, such as 5GB'))),
     'delete events beyond this age or total size',
