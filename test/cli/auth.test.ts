@@ -144,11 +144,7 @@ test('auth logout forgets the key and keeps the context', async () => {
   const contexts = { c: { baseUrl: own, apiKey: key, layout: 'blank-line' } };
   const { env, readSettings } = newUser({ current: 'c', contexts });
   expect((await run('auth logout --yes', { env })).code).toBe(0);
-  expect(readSettings()).toEqual({
-    version: 1,
-    current: 'c',
-    contexts: { c: { baseUrl: own, layout: 'blank-line' } },
-  });
+  expect(readSettings()).toEqual({ version: 1, current: 'c', contexts: { c: { baseUrl: own, layout: 'blank-line' } } });
   expect((await run('auth logout', { env })).err).toContain('Context c has no stored key.');
 });
 

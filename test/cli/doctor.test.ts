@@ -11,7 +11,7 @@ async function user() {
   const service = await answering({ error: `no, ${key}` }, 404);
   await run(`context set staging --base-url ${service.url} --service-name Example`, { env });
   await run('auth login --context staging --with-key --offline --store file', { env, stdin: key });
-  await run(`--context staging request GET /v1/missing -q key=${key}`, { env });
+  await run(`--context staging request GET /v1/gone -q key=${key}`, { env });
   await run('--context staging request POST /v1/x --data {"signature":"0x1234567890abcdef"}', { env });
   return { env, settings: file, out: join(temporaryFolder(), 'ticket.json') };
 }
@@ -33,8 +33,8 @@ test('a bundle holds version, settings, doctor and failed calls with their answe
     { status: 404, method: 'POST' },
     {
       status: 404,
-      path: '/v1/missing?key=***',
-      command: "sotra --context staging request GET /v1/missing -q 'key=***'",
+      path: '/v1/gone?key=***',
+      command: "sotra --context staging request GET /v1/gone -q 'key=***'",
     },
   ]);
   expect(log.entries).toMatchObject([

@@ -35,9 +35,8 @@ test('an encoding that is wrong, cut off or unknown is exit 13; a webhook may ha
       if (method === 'POST') response.setHeader('content-encoding', encoding).end(bytes);
       else response.end(JSON.stringify(method === 'GET' ? made : {}));
     });
-    const { code, out } = await run(`webhook register --url ${hook} --wallet-addresses ext:a --json`, {
-      env: hooks.env,
-    });
+    const argv = `webhook register --url ${hook} --wallet-addresses ext:a --json`;
+    const { code, out } = await run(argv, { env: hooks.env });
     expect([code, JSON.parse(out).uid, made.length]).toEqual([0, 'w-0', 1]);
   }
 });

@@ -15,12 +15,11 @@ test('a row of another shape shows the values that it has, and the other rows ar
   const service = await answering({ traders: [wrong, null, good] });
   const { code, out, err } = await run(list, { env: service.env, tty: 80 });
   expect(code).toBe(0);
-  const cells = out.split('\n').map((line) => line.trimEnd().split(/ {2,}/));
-  expect(cells.slice(2, 5)).toEqual([
-    ['7', 'much', '{"a":1}', '–'],
-    ['–', '–', '–', '–'],
-    ['Ana', '+$12.50', '+20.6%', address],
-  ]);
+  const cells = out
+    .split('\n')
+    .slice(2, 5)
+    .map((line) => line.trimEnd().split(/ {2,}/));
+  expect(cells.flat()).toEqual(['7', 'much', '{"a":1}', '–', '–', '–', '–', '–', 'Ana', '+$12.50', '+20.6%', address]);
   expect(err).toContain('warning: GET /v2/leaderboard answered with an unexpected shape at\n  traders.0');
   const rows = await run(`${list} --format csv`, { env: service.env });
   expect(rows.out).toBe(`name,pnlUsd,roiPercent30d,address\n7,much,"{""a"":1}",\n,,,\nAna,12.5,20.6,${address}\n`);

@@ -95,15 +95,11 @@ test('without a link the cursor is sent, and --newer-than walks the other way', 
 });
 
 test('a link that comes a second time stops with exit 13, what was printed before it stays', async () => {
-  const service = await paged([
-    linked(cardsDown(9, 8), '/a'),
-    linked(cardsDown(7, 6), '/b'),
-    linked(cardsDown(5, 4), '/a'),
-  ]);
-  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: service.env });
+  const at = await paged([linked(cardsDown(9, 8), '/a'), linked(cardsDown(7, 6), '/b'), linked(cardsDown(5, 4), '/a')]);
+  const { out, err, code } = await run(`${feed} --all --format ndjson`, { env: at.env });
   expect([code, idsIn(out)]).toEqual([13, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4']]);
-  expect(err).toContain(`the service returned link ${service.url}/a twice`);
-  expect(service.requests).toHaveLength(3);
+  expect(err).toContain(`the service returned link ${at.url}/a twice`);
+  expect(at.requests).toHaveLength(3);
 });
 
 test('a cursor that comes a second time stops with exit 13', async () => {
@@ -223,9 +219,7 @@ test('a service that sends fewer positions a page than asked for is read to the 
 
 test('the first line is out before the second page is answered', async () => {
   let print = () => {};
-  const printed = new Promise<void>((resolve) => {
-    print = resolve;
-  });
+  const printed = new Promise<void>((resolve) => (print = resolve));
   const service = await stub(async (seen, response, count) => {
     const page = count === 1 ? linked(cardsDown(2, 2), '/next') : linked(cardsDown(1, 1), null);
     if (count > 1) await printed;

@@ -93,10 +93,7 @@ test('no command quotes a file with a secret that was given by mistake', async (
       // Each file with some of the flags; each with each is for the proof.
       const given = Object.entries(files).filter((_, index) => (index + tried.size) % size(6, 1) === 0);
       for (const [name, text] of given) {
-        for (const [file, more] of [
-          [join(folder, name), '--verbose'],
-          ['-', '--json'],
-        ] as const) {
+        for (const [file, more] of Object.entries({ [join(folder, name)]: '--verbose', '-': '--json' })) {
           const argv = `${lineWith(outline, field, file)} ${more} --retries 0`;
           const { out, err, code } = await run(argv, { env, stdin: text, skipWaits: true });
           const told = secretsIn(out + err);

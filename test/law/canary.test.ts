@@ -197,9 +197,8 @@ test('no command prints or stores a secret, in any way of printing and whatever 
   const sung = new Set<string>();
   const answers = ['healthy', ...Object.keys(echoScripts)];
   // These print a secret when asked to, and are always among the lines.
-  const tried = lines.filter(
-    ({ command }, index) => index % size(8, 1) === 0 || ['request', 'webhook list'].includes(command),
-  );
+  const always = ['request', 'webhook list'];
+  const tried = lines.filter(({ command }, index) => index % size(8, 1) === 0 || always.includes(command));
   for (const [index, line] of tried.entries()) {
     if (line.isSlow && !isProof) continue;
     const chosen = isProof && !line.isSlow ? ways : [ways[index % ways.length] ?? '', '--verbose'];
@@ -236,9 +235,7 @@ test('no result of an MCP tool, notice or question contains a secret, whatever t
   const { client, close } = await connect(`mcp --verbose --retries 0 --allow-writes --allow-signing ${secrets}`, {
     env: world.env,
     skipWaits: true,
-    onErr: (text) => {
-      shown += text;
-    },
+    onErr: (text) => (shown += text),
     client: { capabilities: { elicitation: {} } },
     prepare: (made) =>
       made.setRequestHandler('elicitation/create', async ({ params }) => {

@@ -290,9 +290,7 @@ test('requests drawn from the document get answers that it describes, and no 5xx
     for (const operation of operations) {
       const { parameters = [], requestBody } = operation;
       const wanted = parameters.filter(({ required }) => required || random.chance(0.5));
-      const values = Object.fromEntries(
-        wanted.map(({ name, schema, example }) => [name, draw(random, schema, example)]),
-      );
+      const values = Object.fromEntries(wanted.map((each) => [each.name, draw(random, each.schema, each.example)]));
       const { schema, example } = requestBody?.content['application/json'] ?? {};
       const body =
         schema && (random.chance(0.1) ? random.pick(oddBodies) : JSON.stringify(draw(random, schema, example)));

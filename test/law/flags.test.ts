@@ -264,11 +264,8 @@ test('a command accepts the flags about requests exactly if it sends requests to
     if (['key generate', 'key import'].includes(nameOf(outline))) continue;
     // Some lines go on until they are stopped; one that should ask is given as long as it takes.
     const signal = here.asked(declared.includes(nameOf(outline)) ? 20_000 : size(200, 1000));
-    await run(typed(lines[nameOf(outline)] ?? '', here), {
-      env: { ...here.env, ...here.service.env },
-      stdin: 'a-key',
-      signal,
-    });
+    const argv = typed(lines[nameOf(outline)] ?? '', here);
+    await run(argv, { env: { ...here.env, ...here.service.env }, stdin: 'a-key', signal });
     if (here.service.requests.splice(0).some(({ url }) => url !== '/hook')) sends.push(nameOf(outline));
     writeFileSync(file, config);
   }

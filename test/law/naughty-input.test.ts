@@ -171,10 +171,7 @@ test('odd names in the settings: lists, errors and completions stay safe, and no
   }
   const complete =
     'source completions/sotra.bash; sotra() { node bin/sotra.js "$@"; }; COMP_LINE=$1 COMP_POINT=$2; _sotra; declare -p COMPREPLY';
-  const typed = [
-    ['sotra context use ', 'clicker'],
-    ['sotra profile get @', '@Infinity'],
-  ] as const;
+  const typed = Object.entries({ 'sotra context use ': 'clicker', 'sotra profile get @': '@Infinity' });
   for (const [line, found] of some(typed, 1)) {
     const argv = ['--norc', '-c', complete, 'bash', line, String(line.length)];
     const { stdout } = spawnSync('bash', argv, { env: { ...process.env, ...env }, encoding: 'utf8' });

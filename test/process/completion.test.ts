@@ -50,9 +50,7 @@ async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   };
 }
 
-function has(shell: string): boolean {
-  return spawnSync(shell, ['-c', 'true']).status === 0;
-}
+const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
 /** What is typed, and what must be among what is offered for its last word. */
 type Lines = readonly [typed: string, offered: string][];

@@ -146,10 +146,7 @@ async function flood({ trades, webhooks, killAt }: { trades: number; webhooks: n
   for (const id of db.values<number>('SELECT id FROM webhook')) {
     const happened = db.values<string>('SELECT id FROM event WHERE webhook_id = ? ORDER BY seq', [id]);
     const ofHook = new Set(happened);
-    for (const [name, list] of [
-      ['stored', stored],
-      ['forwarded', taken],
-    ] as const)
+    for (const [name, list] of Object.entries({ stored, forwarded: taken }))
       if (list.filter((each) => ofHook.has(each)).join() !== happened.join()) outOfOrder.push(`webhook ${id} ${name}`);
   }
   return {

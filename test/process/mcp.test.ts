@@ -22,9 +22,7 @@ async function start(argv: readonly string[], more: Record<string, string> = {})
   const faults: Error[] = [];
   client.onerror = (fault) => faults.push(fault);
   let err = '';
-  transport.stderr?.on('data', (chunk) => {
-    err += chunk;
-  });
+  transport.stderr?.on('data', (chunk) => (err += chunk));
   onTestFinished(() => client.close());
   await client.connect(transport);
   return { client, transport, faults, err: () => err };

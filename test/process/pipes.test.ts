@@ -36,12 +36,10 @@ test.skipIf(process.platform !== 'linux').each(some(places, 2))(
   async (line) => {
     const service = await stub((_, response) => response.end('[]'));
     const folder = temporaryFolder();
+    const own = { SOTRA_DATA_DIR: folder };
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    const { child, printed, ended } = start(line.replaceAll('{pipe}', pipe), {
-      ...service.env,
-      SOTRA_DATA_DIR: folder,
-    });
+    const { child, printed, ended } = start(line.replaceAll('{pipe}', pipe), { ...service.env, ...own });
     child.stdin.end();
     await until(() => child.exitCode !== null || filesOf(child.pid).includes(pipe));
     const signalledMs = performance.now();
@@ -73,10 +71,7 @@ test('a key and a password that come through pipes are read once', async () => {
 });
 
 test('a device or a folder instead of a secret is refused', async () => {
-  for (const [file, why] of [
-    ['/dev/zero', 'is larger than 1 MB'],
-    ['/', 'it is a folder'],
-  ])
+  for (const [file, why] of Object.entries({ '/dev/zero': 'is larger than 1 MB', '/': 'it is a folder' }))
     expect((await run(`webhook verify --header t=1,v1=a --secret-file ${file}`, { stdin: 'x' })).err).toContain(why);
 });
 
@@ -84,9 +79,7 @@ test('a device or a folder instead of a secret is refused', async () => {
 async function readSlowly({ stdout }: ChildProcess): Promise<string> {
   const pieces: Buffer[] = [];
   let isOver = stdout === null;
-  stdout?.on('end', () => {
-    isOver = true;
-  });
+  stdout?.on('end', () => (isOver = true));
   // Without a listener Node drops the rest of a stream when its process has ended.
   stdout?.on('readable', () => undefined);
   const tick = () => new Promise((resolve) => setImmediate(resolve));

@@ -96,15 +96,11 @@ test('concurrent changes of the settings are all in the file, which is complete 
 
 /** What a process sees that is started in a folder which holds settings of somebody else. */
 function contextsIn(env: Record<string, string>): { status: number | null; stdout: string; stderr: string } {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, '.config', 'sotra'), { recursive: true });
+  const cwd = temporaryFolder();
+  mkdirSync(join(cwd, '.config', 'sotra'), { recursive: true });
   const planted = { current: 'planted', contexts: { planted: { baseUrl: 'https://planted.example.com' } } };
-  writeFileSync(join(folder, '.config', 'sotra', 'config.json'), JSON.stringify(planted));
-  return spawnSync(process.execPath, [resolve('bin/sotra.js'), 'context', 'list'], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  });
+  writeFileSync(join(cwd, '.config', 'sotra', 'config.json'), JSON.stringify(planted));
+  return spawnSync(process.execPath, [resolve('bin/sotra.js'), 'context', 'list'], { cwd, env, encoding: 'utf8' });
 }
 
 test.each([

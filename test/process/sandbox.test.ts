@@ -46,10 +46,8 @@ test('a served sandbox answers the tool and plain curl alike, refuses other name
 
 test('sandbox start --detach returns once it answers, and the process that it names can be stopped', async () => {
   const data = join(temporaryFolder(), 'parent', 'data');
-  const { printed, ended } = start('sandbox start --detach --port 0 --json', {
-    SOTRA_DATA_DIR: data,
-    SOTRA_API_KEY: 'a-key',
-  });
+  const own = { SOTRA_DATA_DIR: data, SOTRA_API_KEY: 'a-key' };
+  const { printed, ended } = start('sandbox start --detach --port 0 --json', own);
   expect(await ended).toBe(0);
   const ready = JSON.parse(printed.out);
   onTestFinished(() => {
@@ -172,8 +170,7 @@ test('a trade succeeds whatever its webhooks do, and says what was not accepted;
     const sent = isTaken ? 1 : fault === 'refused' ? 0 : 5;
     expect([fault, state, tries, requests.length]).toEqual([
       fault,
-      isTaken ? 'delivered' : 'failed',
-      isTaken ? 1 : 5,
+      ...(isTaken ? ['delivered', 1] : ['failed', 5]),
       sent,
     ]);
     const givenUp = `${url} did not accept event ${id} in 5 tries (${error}): given up`;

@@ -58,11 +58,7 @@ const upload: StateFile = {
   argv: 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
   file: /uploads\/.*state\.json$/,
 };
-const database: StateFile = {
-  name: 'sandbox database',
-  argv: '--sandbox sandbox reset --empty',
-  file: /sandbox\.db$/,
-};
+const database: StateFile = { name: 'sandbox database', argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ };
 
 const allIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 

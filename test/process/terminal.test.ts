@@ -41,11 +41,7 @@ function terminal(argv: string, env: Record<string, string>, folder: string, wid
 
 const sign = `comment sign --chain base --tx ${swaps.good} --token ${degen} --text gm --service-name Example`;
 const prompts: readonly { argv: string; asks: string; hidden: boolean }[] = [
-  {
-    argv: 'key import k --key-file KEY',
-    asks: 'Password to encrypt the key with (not shown):',
-    hidden: true,
-  },
+  { argv: 'key import k --key-file KEY', asks: 'Password to encrypt the key with (not shown):', hidden: true },
   { argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e', asks: '[y/N]', hidden: false },
   { argv: sign, asks: 'wallet (not shown):', hidden: true },
   { argv: 'auth login --context staging', asks: '(not shown):', hidden: true },

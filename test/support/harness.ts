@@ -110,12 +110,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     sleep: options.skipWaits ? jump : (ms, signal) => delay(ms, undefined, { signal }),
     signal: options.signal ?? never.signal,
     pid: process.pid,
-    system: {
-      node: process.versions.node,
-      execPath: process.execPath,
-      platform: process.platform,
-      isAlive: isRunning,
-    },
+    system: { node: process.versions.node, execPath: process.execPath, platform: process.platform, isAlive: isRunning },
     ...(!options.showWaits && { shownWaitMs: 3_600_000 }),
     ...(options.transport && { transport: options.transport }),
     ...(options.maxAnswerBytes && { maxAnswerBytes: options.maxAnswerBytes }),
@@ -156,15 +151,11 @@ export async function serve(argv: string | readonly string[], options: RunOption
   const file = join(temporaryFolder(), 'ready.json');
   const stopping = new AbortController();
   const shown = { err: '' };
-  const onErr = (text: string) => {
-    shown.err += text;
-  };
+  const onErr = (text: string) => (shown.err += text);
   const words = [...(typeof argv === 'string' ? argv.split(' ').filter(Boolean) : argv), '--ready-file', file];
   const ended = run(words, { signal: stopping.signal, ...options, onErr });
   let isOver = false;
-  ended.then(() => {
-    isOver = true;
-  });
+  ended.then(() => (isOver = true));
   const stop = () => {
     stopping.abort();
     return ended;
@@ -244,12 +235,8 @@ export function openSocket(url: string, bytes: string | Buffer) {
   const got = { text: '', closed: false };
   // A server that refuses may hang up on what is still being sent.
   socket.on('error', () => undefined);
-  socket.on('data', (text) => {
-    got.text += text;
-  });
-  const ended = new Promise((resolve) => socket.on('close', resolve)).then(() => {
-    got.closed = true;
-  });
+  socket.on('data', (text) => (got.text += text));
+  const ended = new Promise((resolve) => socket.on('close', resolve)).then(() => (got.closed = true));
   socket.write(bytes);
   onTestFinished(() => void socket.destroy());
   return { got, socket, ended };

@@ -25,10 +25,7 @@ export async function connect(argv: string, options: ConnectOptions = {}): Promi
     while (!isOver || lines.length > 0) {
       const line = lines.shift();
       if (line !== undefined) yield new TextEncoder().encode(line);
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+      else await new Promise<void>((resolve) => (wake = resolve));
     }
   }
   const end = () => {
@@ -62,9 +59,7 @@ export async function connect(argv: string, options: ConnectOptions = {}): Promi
 }
 
 /** The text of an answer. */
-export function textOf(result: { content?: unknown }): string {
-  return (result.content as { text: string }[])[0]?.text ?? '';
-}
+export const textOf = (result: { content?: unknown }): string => (result.content as { text: string }[])[0]?.text ?? '';
 
 /** The rows of an answer by the names of its columns, and its last line: `complete`, or what to add for more. */
 export function readAnswer(result: { content?: unknown }): { rows: Record<string, string>[]; last: string } {

@@ -4,13 +4,7 @@ import { loadProgram } from '../../src/cli.ts';
 import { describeSharedOptions, programOptions } from '../../src/commands/options.ts';
 import { loadViews } from '../../src/commands/run-command.ts';
 
-const sink = {
-  width: 80,
-  isTTY: false,
-  hasColors: false,
-  write: async () => undefined,
-  draw: async () => undefined,
-};
+const sink = { width: 80, isTTY: false, hasColors: false, write: async () => undefined, draw: async () => undefined };
 
 const load = () => loadProgram({ out: sink, err: sink, version: '0.0.0-test' } as never);
 

@@ -30,12 +30,8 @@ function newEnv({ SOTRA_DATA_DIR: folder = temporaryFolder() }: Record<string, s
 function collect(child: ChildProcessWithoutNullStreams) {
   onTestFinished(() => void child.kill('SIGKILL'));
   const printed = { out: '', err: '' };
-  child.stdout.on('data', (text) => {
-    printed.out += text;
-  });
-  child.stderr.on('data', (text) => {
-    printed.err += text;
-  });
+  child.stdout.on('data', (text) => (printed.out += text));
+  child.stderr.on('data', (text) => (printed.err += text));
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
   return { child, printed, ended };
 }

@@ -79,10 +79,7 @@ export interface ServedPage {
 }
 
 /** Runs a command that serves a page, in this process and a folder of its own; it ends with the test. */
-export async function startPage(
-  line: string | readonly string[],
-  env: Record<string, string> = {},
-): Promise<ServedPage> {
+export async function startPage(line: string | string[], env: Record<string, string> = {}): Promise<ServedPage> {
   const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
   const argv = typeof line === 'string' ? line.split(' ') : line;
   const own = { SOTRA_DATA_DIR: folder, ...env };

@@ -69,10 +69,7 @@ test('of several comments on one swap, those that are posted are not posted agai
   const file = writeLines(folder, [lineOf(swaps.good, 'one'), lineOf(swaps.good, 'two')]);
   const words = `comment post --file ${file} --key-file ${writeKeys(folder).evm} --service-name Example --format ndjson`;
   const results = async () => rows((await run(words, { env: service.env })).out).map(({ result }) => result);
-  expect([await results(), await results()]).toEqual([
-    ['posted', 'posted'],
-    ['posted before', 'posted before'],
-  ]);
+  expect([...(await results()), ...(await results())]).toEqual(['posted', 'posted', 'posted before', 'posted before']);
 });
 
 /** Posts three comments to a service that takes comments, and does with the n-th POST what the script says. */

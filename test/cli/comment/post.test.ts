@@ -103,8 +103,8 @@ test('a post whose answer is lost is looked up and not repeated: of the comments
   expect(err).toContain('The answer was lost, but the comment was posted: u-1.');
   expect(requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   expect(requests[1]?.url).toBe(`/v1/swap-comments?transactionHashes=${swaps.good}&chain=base`);
-  const late = await postAndLose(strangers, [], [{}]);
-  expect([late.code, late.requests.length]).toEqual([0, 4]);
+  const late = await postAndLose(strangers, [], [{ uid: 'u-2', commentText: 'gn' }, {}]);
+  expect([late.code, late.requests.length, JSON.parse(late.out).uid]).toEqual([0, 4, 'u-1']);
   const other = await postAndLose([{ commentText: 'gn' }]);
   expect([other.code, other.err]).toEqual([12, expect.stringContaining('signed \\"gm\\", returned \\"gn\\"')]);
 });

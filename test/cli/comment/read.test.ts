@@ -118,10 +118,7 @@ const lineHint = 'Nothing was signed or sent. Each line is {"chain","transaction
 const badLines: readonly [lines: readonly unknown[], problem: string][] = [
   [['null'], 'line 1: is not a JSON object'],
   [['{}'], 'line 1: chain is missing'],
-  [
-    [{ ...line, chain: 'B SE' }],
-    `line 1: chain "B SE": must be one of ${chains.join(', ')}, or another name of a chain`,
-  ],
+  [[{ ...line, chain: 'B E' }], `line 1: chain "B E": must be one of ${chains.join(', ')}, or another name of a chain`],
   [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be non-empty text'],
   [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be non-empty text'],
   [[{ ...line, tokenAddress: '0x12' }], 'line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits'],

@@ -55,19 +55,15 @@ test('each broken rule is refused by name, and nothing is stored', async () => {
   };
   const key = ['--key-file', keys.evm];
   const unknown = `0x${'99'.repeat(32)}`;
-  expect(await post([...swap(unknown), ...key])).toBe(`error: transactionHash ${unknown}: no such trade`);
-  expect(await post([...swap(swaps.good, { chain: 'ethereum' }), ...key])).toBe(
-    'error: chain ethereum: that trade is on base',
-  );
-  expect(await post([...swap(swaps.good, { token: evmTrader.address }), ...key])).toBe(
-    `error: tokenAddress ${evmTrader.address.toLowerCase()}: that trade is in ${degen}`,
-  );
-  expect(await post([...swap(swaps.foreign), ...key])).toBe(
-    `error: signerAddress ${evmTrader.address.toLowerCase()}: that trade is not the signer's own`,
-  );
-  expect(await post([...swap(swaps.small), ...key])).toBe(
-    'error: transactionHash: the trade is worth 9.99 USD, less than 10',
-  );
+  const trader = evmTrader.address.toLowerCase();
+  const refused: [words: readonly string[], says: string][] = [
+    [swap(unknown), `transactionHash ${unknown}: no such trade`],
+    [swap(swaps.good, { chain: 'ethereum' }), 'chain ethereum: that trade is on base'],
+    [swap(swaps.good, { token: evmTrader.address }), `tokenAddress ${trader}: that trade is in ${degen}`],
+    [swap(swaps.foreign), `signerAddress ${trader}: that trade is not the signer's own`],
+    [swap(swaps.small), 'transactionHash: the trade is worth 9.99 USD, less than 10'],
+  ];
+  for (const [words, says] of refused) expect(await post([...words, ...key])).toBe(`error: ${says}`);
   expect(await post([...swap(swaps.good), ...key, '--service-name', 'Clicker'])).toMatch(
     /^error: signature: over this text it is the signature of 0x[0-9a-fA-F]{40}, not of 0x7e5f/i,
   );

@@ -112,10 +112,7 @@ test('a signature given as a flag is verified over the text that the flags make:
   const given = ['--signature', signature, '--signer', evmTrader.address];
   const yes = { valid: true, recoveredAddress: evmTrader.address, signerAddress: evmTrader.address };
   expect(await runJson(['comment', 'verify', ...base, ...given])).toEqual(yes);
-  for (const words of [
-    ['--layout', 'blank-line'],
-    ['--service-name', 'Other'],
-  ]) {
+  for (const words of Object.entries({ '--layout': 'blank-line', '--service-name': 'Other' })) {
     const no = await verify([...base.slice(0, -2), ...(words[0] === '--layout' ? name : []), ...words, ...given]);
     expect([words, no.code]).toEqual([words, 12]);
     expect(no.out).toContain('over this text it is the signature of 0x');
@@ -131,10 +128,7 @@ test('a signed file is verified by its own service name and layout, or by those 
   await sign([...base, ...byEvm, '--layout', 'blank-line', '--out', file]);
   for (const words of [[], ['--layout', 'blank-line'], name])
     expect([words, (await verify(['--signed', file, ...words])).code]).toEqual([words, 0]);
-  for (const words of [
-    ['--layout', 'five-line'],
-    ['--service-name', 'Other'],
-  ]) {
+  for (const words of Object.entries({ '--layout': 'five-line', '--service-name': 'Other' })) {
     const { code, out } = await verify(['--signed', file, ...words, '--json']);
     const reason = 'the message does not match the fields';
     expect([code, JSON.parse(out)]).toEqual([12, { valid: false, signerAddress: evmTrader.address, reason }]);

@@ -47,10 +47,7 @@ test('the five lines of the interface document: the EVM token in lower case, the
 
 test('9999 UTF-16 units are accepted and more refused', async () => {
   const words = [...sign, '--dry-run'];
-  for (const [letter, most, units] of [
-    ['a', 9999, 9999],
-    ['🌊', 4999, 9998],
-  ] as const) {
+  for (const [letter, [most, units]] of Object.entries({ a: [9999, 9999], '🌊': [4999, 9998] } as const)) {
     expect((await runJson([...words, '--text', letter.repeat(most)])).characters).toBe(units);
     const refused = await run([...words, '--text', letter.repeat(most + 1)]);
     expect(refused).toEqual(failure(2, 'must be 1 to 9999 characters'));

@@ -143,9 +143,7 @@ test.each([
 
 test('a canceled call ends its request to the service, and others go on', async () => {
   let gone: () => void = () => undefined;
-  const closed = new Promise<void>((resolve) => {
-    gone = resolve;
-  });
+  const closed = new Promise<void>((resolve) => (gone = resolve));
   const service = await stub((request, response) => {
     if (request.url.startsWith('/v2/leaderboard')) response.on('close', gone);
     else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"no such profile"}');

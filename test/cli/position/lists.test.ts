@@ -255,10 +255,7 @@ test('what was left when the price closed a position begins the next one, at its
   const first = await trade(anna, 'buy', 100, 200);
   await trade(ben, 'buy', 1000, 1);
   const second = await trade(anna, 'buy', 10, 50);
-  expect([await card(first.positionId), await card(second.positionId)]).toEqual([
-    [0, 0, 0],
-    [110, 250, 0],
-  ]);
+  expect([...(await card(first.positionId)), ...(await card(second.positionId))]).toEqual([0, 0, 0, 110, 250, 0]);
   // The oldest tokens go first: 100 that cost 200, and 5 that cost 25.
   await trade(anna, 'sell', 105, 525);
   expect(await card(second.positionId)).toEqual([5, 25, 300]);

@@ -106,11 +106,7 @@ test.each([
 test('a missing file is exit 3, a folder and a file without the needed columns exit 2, and nothing changes', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const wrong = file('a,b,c\n1,2,3\n');
-  for (const [path, exitCode] of [
-    ['/nowhere/trades.csv', 3],
-    [env.SOTRA_DATA_DIR, 2],
-    [wrong, 2],
-  ] as const)
+  for (const [path, exitCode] of Object.entries({ '/nowhere/trades.csv': 3, [env.SOTRA_DATA_DIR]: 2, [wrong]: 2 }))
     expect(await run(`sandbox import ${path}`, { env, now })).toEqual(failure(exitCode, path));
   expect((await runJson('sandbox status', { env, now })).trades).toBe(2508);
 });

@@ -34,10 +34,7 @@ async function served(flags: string) {
 test('--wire clicker: a closed perp keeps the amount that it last had, and no perp has a sign', async () => {
   const { cards } = await served('--wire clicker');
   expect(await cards('closed')).toEqual([['ETH', 'short', 1.5, 6]]);
-  expect(await cards('open')).toEqual([
-    ['SOL', 'short', 25, 50],
-    ['BTC', 'long', 0.4, 2],
-  ]);
+  expect((await cards('open')).flat()).toEqual(['SOL', 'short', 25, 50, 'BTC', 'long', 0.4, 2]);
 });
 
 test('without --wire clicker, and with names for parameters, a closed perp holds nothing and a short is negative', async () => {

@@ -155,13 +155,10 @@ test('a port in use is an error, and nothing keeps running', async () => {
 const [wallet, other] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222'];
 const token = '0x3333333333333333333333333333333333333333';
 
-function routedBody(
-  eventId: string,
-  { type = 'new-feed-item', trader = wallet, chain = 'base', reason = 'aped-in' } = {},
-) {
+function routedBody(id: string, { type = 'new-feed-item', trader = wallet, chain = 'base', reason = 'aped-in' } = {}) {
   const trades = [{ direction: 'buy' }, { direction: 'sell' }];
   const feedItem = { actor: { address: trader }, metadata: { tokenChain: chain, tokenAddress: token, trades } };
-  const event = { eventId, eventType: type, reason, walletAddresses: [], externalIds: ['7'], feedItem };
+  const event = { eventId: id, eventType: type, reason, walletAddresses: [], externalIds: ['7'], feedItem };
   return JSON.stringify({ events: [event] });
 }
 

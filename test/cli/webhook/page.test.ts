@@ -65,9 +65,7 @@ test('Enter on the terminal gives another address, and the one before works no m
     answers: [],
     stdin: '\n',
     signal: stopping.signal,
-    onErr: (text) => {
-      shown.err += text;
-    },
+    onErr: (text) => (shown.err += text),
   });
   const addresses = () => shown.err.match(/http:\S+#code=\S+/g) ?? [];
   await until(() => addresses().length === 2);

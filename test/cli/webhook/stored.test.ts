@@ -77,9 +77,7 @@ test('webhook events --follow prints what comes while a listener runs, and ends 
   const { deliver, env } = await listen(temporaryFolder());
   const stopping = new AbortController();
   let out = '';
-  const onOut = (text: string) => {
-    out += text;
-  };
+  const onOut = (text: string) => (out += text);
   await deliver(bodyOf('before'));
   const ended = run('webhook events --follow --type copyswap --format ndjson', { env, signal: stopping.signal, onOut });
   for (let n = 0; out === ''; n += 1) {
@@ -144,9 +142,7 @@ test('webhook forward sends what another process stores, and one process at a ti
   const { deliver, env } = await listen(temporaryFolder());
   const stopping = new AbortController();
   let err = '';
-  const onErr = (text: string) => {
-    err += text;
-  };
+  const onErr = (text: string) => (err += text);
   const argv = `webhook forward --forward-to ${target.url}`;
   const ended = run(argv, { env, signal: stopping.signal, onErr });
   await until(() => err.includes('Forwarding from default'));

@@ -51,9 +51,8 @@ export async function realAnswers(): Promise<{ lists: Answer[]; records: { argv:
     { argv: `feed actor ${trader}`, key: 'items', column: 'token', beside: 'chain' },
   ];
   const webhook = { uid: 'u-1', destinationUrl: 'https://a.example.com/hook' };
-  const filled = await Promise.all(
-    lists.map(async (list): Promise<Answer> => ({ ...list, value: await get(list.argv) })),
-  );
+  const fill = async (list: (typeof lists)[number]): Promise<Answer> => ({ ...list, value: await get(list.argv) });
+  const filled = await Promise.all(lists.map(fill));
   const records = [`profile get ${trader}`, `position get ${position}`];
   return {
     lists: [...filled, { argv: 'webhook list', column: 'destinationUrl', beside: 'uid', value: [webhook] }],

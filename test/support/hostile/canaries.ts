@@ -173,9 +173,7 @@ function healthyScript(): Script {
   };
 }
 
-function takenComment(body: string): string {
-  return JSON.stringify({ uid: 'u', timestamp: 1, ...JSON.parse(body) });
-}
+const takenComment = (body: string): string => JSON.stringify({ uid: 'u', timestamp: 1, ...JSON.parse(body) });
 
 function withEcho(text: string, headers: Seen['headers']): string {
   const value = JSON.parse(text);
@@ -195,12 +193,7 @@ function echo(status: number, textOf: (seen: Seen) => string, headers: Record<st
 }
 
 const refusal = ({ headers, body }: Seen) =>
-  JSON.stringify({
-    error: `${headers.authorization} and ${namedSecret} are wrong`,
-    headers,
-    body,
-    secret: webhookSecret,
-  });
+  JSON.stringify({ error: `${headers.authorization} and ${namedSecret} wrong`, headers, body, secret: webhookSecret });
 
 const echoed = (status: number) => [`echo ${status}`, echo(status, refusal, { 'retry-after': '1' })] as const;
 

@@ -126,10 +126,7 @@ const megabyte = Buffer.alloc(2 ** 20, ' ');
 
 /** JSON of that many megabytes, in pieces and no faster than it is read. */
 function pourMegabytes(response: ServerResponse, count: number): void {
-  response.writeHead(200, {
-    'content-type': 'application/json',
-    'content-length': count * megabyte.length + 2,
-  });
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': count * megabyte.length + 2 });
   response.write('{');
   let left = count;
   const more = () => {

@@ -109,9 +109,7 @@ const seed = Uint8Array.from({ length: 32 }, (_, index) => index + 1);
 const fields = { chain: 'base', tokenAddress: degen, transactionHash: hash, commentText: 'gm' } as const;
 const form = { serviceName: 'Example', layout: 'five-line' } as const;
 
-async function evmComment(): Promise<SignedComment> {
-  return makeSignedComment(fields, form, await makeSigner('evm', evmKey));
-}
+const evmComment = async (): Promise<SignedComment> => makeSignedComment(fields, form, await makeSigner('evm', evmKey));
 
 test('a key whose signature does not verify signs nothing', async () => {
   const good = await makeSigner('evm', evmKey);

@@ -58,12 +58,7 @@ const answered = (text: string, headers = {}) => ({ status: 200, headers, text, 
 const clean = (text: string, key: string, headers = {}) => hideKeyInAnswers(key)(answered(text, headers));
 
 test('an answer that repeats the key is given on without it, in headers too', () => {
-  expect(clean('{"a":"key/5678"}', 'key/5678')).toEqual({
-    text: '{"a":"***"}',
-    headers: {},
-    status: 200,
-    bytes: 1,
-  });
+  expect(clean('{"a":"key/5678"}', 'key/5678')).toEqual({ text: '{"a":"***"}', headers: {}, status: 200, bytes: 1 });
   expect(clean('12345678-key', '12345678-key').text).toBe('***');
   expect(clean('"key\\/5678" key%2F5678', 'key/5678')).toMatchObject({ text: '"***" ***' });
   const headers = { a: 'x key-5678', b: ['key-5678', 'y'], c: undefined, d: '' };

@@ -42,11 +42,7 @@ function sealed(
 }
 
 const scryptOf = (n: number, r: number, p: number, dklen = 32) =>
-  sealed({
-    derived: scryptSync(password, salt, dklen, { N: n, r, p }),
-    kdf: 'scrypt',
-    kdfparams: { n, r, p, dklen },
-  });
+  sealed({ derived: scryptSync(password, salt, dklen, { N: n, r, p }), kdf: 'scrypt', kdfparams: { n, r, p, dklen } });
 const open = (json: Json, by = password) => openKeystore(readKeystore(json, 'k'), by, 'k');
 const key = { family: 'evm', bytes: Uint8Array.from(secret) };
 

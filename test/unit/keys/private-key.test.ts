@@ -31,9 +31,7 @@ const keys: readonly [what: string, text: string | Uint8Array, content: unknown]
   ['a keystore', '{"version":3}', { kind: 'keystore', json: { version: 3 } }],
 ];
 
-test.each(keys)('a key is read: %s', (_, text, content) => {
-  expect(read(text)).toEqual(content);
-});
+test.each(keys)('a key is read: %s', (_, text, content) => expect(read(text)).toEqual(content));
 
 const unknown = 'the file holds no private key in a known form';
 const damaged = 'the keypair in the file is damaged: its public half does not belong to its private half';

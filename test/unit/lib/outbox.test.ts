@@ -43,10 +43,7 @@ test('rows of a queue are posted in order, those of another while one is not ans
   const outbox = start({
     post: async ({ item }) => {
       posted.push(item);
-      if (item === 1)
-        await new Promise<void>((resolve) => {
-          answerFirst = resolve;
-        });
+      if (item === 1) await new Promise<void>((resolve) => (answerFirst = resolve));
       return taken;
     },
   });
@@ -68,11 +65,8 @@ test('a row is tried until the policy sets it aside, and the next of its queue g
   });
   await until(() => states().join() === 'failed,delivered');
   expect(tries).toEqual(['1 503 0 0', '1 503 0 0', '1 308 1 0', '1 308 2 0', '1 308 3 undefined', '2 200 0 undefined']);
-  expect(db.get('SELECT tries, status, error FROM outbox WHERE item = 1')).toEqual({
-    tries: 5,
-    status: 308,
-    error: 'HTTP 308',
-  });
+  const row = db.get('SELECT tries, status, error FROM outbox WHERE item = 1');
+  expect(row).toEqual({ tries: 5, status: 308, error: 'HTTP 308' });
 });
 
 test('a row that cannot be posted at all is set aside at once', async () => {
@@ -145,10 +139,7 @@ test('rows are posted when they are due, and the table is looked at again when t
     },
   });
   await until(() => waits.length === 2);
-  expect([posted, waits]).toEqual([
-    [3, 4],
-    [30, 30],
-  ]);
+  expect([...posted, ...waits]).toEqual([3, 4, 30, 30]);
   expect(db.values('SELECT due_ms FROM outbox ORDER BY id')).toEqual([1030, 1060, 1000, 1040, 1050]);
 });
 
@@ -176,12 +167,10 @@ test('256 queues are posted at once, and of each 33 rows before the first of the
   const rows = (queue: string, count: number) => Array.from({ length: count }, (_, item) => `1 ${queue} ${item}`);
   const { start, states } = openOutbox([
     ...rows('a', 40),
-    ...rows('q', 256).map((row, at) => row.replace('q', `q${at}`)),
+    ...rows('q', 256).map((id, at) => id.replace('q', `q${at}`)),
   ]);
   let commitAll = () => {};
-  const held = new Promise<void>((resolve) => {
-    commitAll = resolve;
-  });
+  const held = new Promise<void>((resolve) => (commitAll = resolve));
   let posts = 0;
   const post = async () => {
     posts += 1;

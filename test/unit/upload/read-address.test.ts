@@ -24,9 +24,7 @@ test.each([
 });
 
 test('a wrong checksum is refused, unless it is allowed', () => {
-  expect(readAddress(mistyped, strict)).toEqual({
-    reason: 'wrong EIP-55 checksum: a letter or digit is mistyped',
-  });
+  expect(readAddress(mistyped, strict)).toEqual({ reason: 'wrong EIP-55 checksum: a letter or digit is mistyped' });
   expect(readAddress(mistyped, { allowBadChecksum: true })).toBe(evm);
 });
 
@@ -68,6 +66,4 @@ const refused: readonly [text: string, reason: string][] = [
   ['ext:a\u007fb', 'ext: id with a control character'],
 ];
 
-test.each(refused)('%j is no address: %s', (text, reason) => {
-  expect(readAddress(text, strict)).toEqual({ reason });
-});
+test.each(refused)('%j is no address: %s', (text, reason) => expect(readAddress(text, strict)).toEqual({ reason }));

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { safeText } from '../../../../src/api/safe-text.ts';
 import {
+  chooseSide,
   counted,
   formatAge,
   formatAmount,
@@ -9,7 +11,10 @@ import {
   formatTime,
   formatUsd,
   nameOrAddress,
+  pathCell,
   pnl,
+  readCell,
+  readCells,
   roi,
   shortAddress,
 } from '../../../../src/lib/output/format.ts';
@@ -68,6 +73,7 @@ test.each([
   [1, '100%'],
   [0, '0%'],
   [0.01, '1%'],
+  [0.055, '6%'],
   [0.0042, '0.42%'],
   [0.0001, '0.01%'],
   [null, '–'],
@@ -154,7 +160,7 @@ test('gains and losses carry a tone and a sign, so the meaning is not by color a
   expect(pnl(1234.5)).toEqual({ text: '+$1,234.50', tone: 'gain' });
   expect(pnl(-1234.5)).toEqual({ text: '-$1,234.50', tone: 'loss' });
   expect(pnl(0)).toEqual({ text: '$0.00', tone: 'plain' });
-  expect(roi(Number.NaN)).toEqual({ text: '–', tone: 'muted' });
+  for (const none of [Number.NaN, null, undefined]) expect(roi(none)).toEqual({ text: '–', tone: 'muted' });
 });
 
 test.each([
@@ -182,5 +188,54 @@ const address = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 test('a name goes before an address, and an absent address is missing', () => {
   expect(nameOrAddress({ name: 'mossy', address })).toEqual({ text: 'mossy', tone: 'strong' });
   expect(nameOrAddress({ name: '', address })).toEqual({ text: address, short: '0x4ed4…efed', tone: 'strong' });
-  expect(nameOrAddress({ address: null })).toEqual({ text: '–', tone: 'muted' });
+  for (const none of [{ address: null }, {}]) expect(nameOrAddress(none)).toEqual({ text: '–', tone: 'muted' });
+});
+
+test('of a path the ids alone are shortened', () => {
+  const id = '0f8fad5b-d9cb-469f-a165-70867728';
+  expect(pathCell(`/v1/${id}/x`)).toEqual({ text: `/v1/${id}/x`, short: '/v1/0f8f…7728/x', tone: 'plain' });
+  expect(pathCell(`/v1/${id.slice(1)}`, 'strong')).toMatchObject({ short: `/v1/${id.slice(1)}`, tone: 'strong' });
+});
+
+const columnOf = (value: unknown, more = {}) => ({
+  key: 'a',
+  header: 'A',
+  help: '',
+  value: () => value as never,
+  ...more,
+});
+
+test.each([
+  ['a text', () => 'shown', 1, { text: 'shown' }],
+  ['a cell', () => ({ text: 'shown', tone: 'gain' }), 1, { text: 'shown', tone: 'gain' }],
+  ['no form for people', undefined, 1, { text: '1' }],
+  ['undefined', () => undefined, 'a value', { text: 'a value' }],
+  ['null', () => null, 'a value', { text: 'a value' }],
+  ['a cell whose text is none', () => ({ text: 7 }), 'a value', { text: 'a value' }],
+  ['nothing, of null', undefined, null, { text: '–', tone: 'muted' }],
+  ['nothing, of undefined', undefined, undefined, { text: '–', tone: 'muted' }],
+  ['a dash', () => '–', 1, { text: '–', tone: 'muted' }],
+])('a column that shows %s', (_, show, value, cell) => {
+  expect(readCell(columnOf(value, { show }), {}, 0)).toEqual(cell);
+});
+
+test('the cells of later rows know their number, and text in them is safe', () => {
+  const shown = { show: (_: unknown, index: number) => ({ text: `${index}\u0007`, short: 'a\u0007' }) };
+  const cells = readCells([columnOf(1, shown), columnOf(2)], [{}, {}], 5);
+  expect(cells.map(([first]) => first)).toEqual(
+    [5, 6].map((index) => ({ text: safeText(`${index}\u0007`), short: safeText('a\u0007') })),
+  );
+  expect(cells[0]?.[1]).toStrictEqual({ text: '2' });
+});
+
+test.each([
+  ['right', [1, null, 2], {}],
+  ['left', [1, 'a'], {}],
+  ['left', ['a'], {}],
+  ['left', [null], {}],
+  ['left', [], {}],
+  ['left', [1], { align: 'left' }],
+  ['right', ['a'], { align: 'right' }],
+])('the side is %s for %j and %j', (side, values, more) => {
+  expect(chooseSide(columnOf(0, { value: (row: unknown) => row, ...more }), values)).toBe(side);
 });

@@ -11,9 +11,7 @@ test.each([
   ['日本', 2, '…'],
   ['hello', 1, '…'],
   ['hello', 0, ''],
-] as const)('%j cut to %i is %j', (text, width, expected) => {
-  expect(cutText(text, width)).toBe(expected);
-});
+] as const)('%j cut to %i is %j', (text, width, expected) => expect(cutText(text, width)).toBe(expected));
 
 test('text is broken between graphemes, and a grapheme that is too wide is a piece of its own', () => {
   expect(breakText('0123456789', 4)).toEqual(['0123', '4567', '89']);

@@ -7,11 +7,7 @@ import { now, tradeOf, wallet } from '../../../support/trades.ts';
 
 /** Buys, one a second. */
 const events = Array.from({ length: 25 }, (_, index) => {
-  const trade = tradeOf({
-    trader: wallet(`${index % 3}`),
-    atMs: now - 60_000 + index * 1000,
-    rowKey: String(index),
-  });
+  const trade = tradeOf({ trader: wallet(`${index % 3}`), atMs: now - 60_000 + index * 1000, rowKey: String(index) });
   return { kind: 'trade' as const, trade, line: index + 2 };
 });
 

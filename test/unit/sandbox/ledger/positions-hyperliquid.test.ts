@@ -15,12 +15,8 @@ function exchangeFigures() {
   for (const line of lines) {
     const cells = line.split(',');
     const pair = `${cells[0]} ${cells[1]}`;
-    const sofar = figures.get(pair) ?? { fills: 0, volume: 0, pnl: 0 };
-    figures.set(pair, {
-      fills: sofar.fills + 1,
-      volume: sofar.volume + Number(cells[4]),
-      pnl: sofar.pnl + Number(cells[9]),
-    });
+    const old = figures.get(pair) ?? { fills: 0, volume: 0, pnl: 0 };
+    figures.set(pair, { fills: old.fills + 1, volume: old.volume + Number(cells[4]), pnl: old.pnl + Number(cells[9]) });
   }
   return figures;
 }

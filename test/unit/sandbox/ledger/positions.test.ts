@@ -39,12 +39,7 @@ const sell = (amount: number, usd: number, more: Partial<Trade> = {}): Fill => (
 const longFrom = (startAmount: number) => ({ direction: 'long', startAmount }) as const;
 
 /** Of a position that is open and complete. */
-const complete = {
-  receivedCostBasisUSD: 0,
-  holdingReceivedCostBasisUSD: 0,
-  isOpen: true,
-  unavailable: false,
-};
+const complete = { receivedCostBasisUSD: 0, holdingReceivedCostBasisUSD: 0, isOpen: true, unavailable: false };
 
 describe('worked by hand', () => {
   test('a sale uses up the oldest lots first', () => {
@@ -113,10 +108,7 @@ describe('worked by hand', () => {
   test('a short earns when the price falls, and carries negative amounts', () => {
     const short = { direction: 'short' } as const;
     const { effects, stats, last } = run([sell(2, 200, short), buy(1.5, 90, short)]);
-    expect(effects.map(({ intent, realizedUsd }) => [intent, realizedUsd])).toEqual([
-      ['enter', 0],
-      ['exit', 60],
-    ]);
+    expect(effects.flatMap(({ intent, realizedUsd }) => [intent, realizedUsd])).toEqual(['enter', 0, 'exit', 60]);
     expect(stats).toEqual({
       positionAmount: -0.5,
       positionAmountWithLeverage: -0.5,
@@ -315,12 +307,7 @@ describe('for any trades', () => {
         const halves = fills.flatMap((fill, index) => {
           const share = past.steps[index]?.cut ?? 0.5;
           const atMs = index * minute;
-          return [share, 1 - share].map((part) => ({
-            ...fill,
-            atMs,
-            amount: fill.amount * part,
-            usd: fill.usd * part,
-          }));
+          return [share, 1 - share].map((cut) => ({ ...fill, atMs, amount: fill.amount * cut, usd: fill.usd * cut }));
         });
         const whole = run(fills).positions;
         const split = run(halves).positions;

@@ -28,14 +28,8 @@ describe('hyperliquid fills', () => {
 
   test('a fill that crosses zero is two trades', async () => {
     const { trades } = await readFills([fill({ side: 'A', sz: '5', startPosition: '2', dir: 'Long > Short' })]);
-    expect(trades.map(shape)).toEqual([
-      ['long', 'sell', 2, 2],
-      ['short', 'sell', 3, 0],
-    ]);
-    expect(trades.map(({ usd, tx, orderId }) => [usd, tx, orderId])).toEqual([
-      [200, '0x1', '9'],
-      [300, '0x1', '9'],
-    ]);
+    expect(trades.flatMap(shape)).toEqual(['long', 'sell', 2, 2, 'short', 'sell', 3, 0]);
+    expect(trades.flatMap(({ usd, tx, orderId }) => [usd, tx, orderId])).toEqual([200, '0x1', '9', 300, '0x1', '9']);
     expect(countRepeats(trades)).toBe(0);
   });
 
@@ -54,10 +48,7 @@ describe('hyperliquid fills', () => {
       fill({ startPosition: '20', sz: '130', side: 'B', dir: 'Open Long' }),
       fill({ startPosition: '20', sz: '130', side: 'A', dir: 'Long > Short' }),
     ]);
-    expect(trades.map(shape)).toEqual([
-      ['long', 'buy', 130, 20],
-      ['long', 'sell', 130, 150],
-    ]);
+    expect(trades.flatMap(shape)).toEqual(['long', 'buy', 130, 20, 'long', 'sell', 130, 150]);
   });
 
   test('spot coins have no direction, and a buy brings the size less the fee', async () => {
@@ -68,11 +59,7 @@ describe('hyperliquid fills', () => {
       fill({ ...spot, side: 'A', dir: 'Sell', sz: '0.75', startPosition: '0.75' }),
       fill({ ...spot, ...dust, sz: '0.1', startPosition: '0.1', time: 1_700_000_001_000 }),
     ]);
-    expect(trades.map(shape)).toEqual([
-      [null, 'buy', 0.75, 0],
-      [null, 'sell', 0.75, 0.75],
-      [null, 'sell', 0.1, 0.1],
-    ]);
+    expect(trades.flatMap(shape)).toEqual([null, 'buy', 0.75, 0, null, 'sell', 0.75, 0.75, null, 'sell', 0.1, 0.1]);
     expect(trades.map(({ usd }) => usd)).toEqual([100, 75, 10]);
   });
 
@@ -105,9 +92,7 @@ describe('hyperliquid fills', () => {
   test('the recorded answer: 500 fills, each starting where the last ended', async () => {
     const { trades, rejected } = await collectEvents(
       createReadStream('test/data/trades-hyperliquid/api_responses/get_user_fills.json'),
-      {
-        preset: 'hyperliquid-fills',
-      },
+      { preset: 'hyperliquid-fills' },
     );
     expect(rejected).toEqual([]);
     expect(trades).toHaveLength(521);

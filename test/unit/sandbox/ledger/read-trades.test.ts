@@ -81,9 +81,7 @@ describe('a CSV', () => {
     ['2023-04-28T01:02:03.0049Z', 1_682_643_723_004],
     ['2023-04-28T01:02:03+02:00', 1_682_636_523_000],
     ['2023-04-28 01:02:03', 1_682_643_723_000],
-  ])('the time %s', (text, atMs) => {
-    expect(readTime(text)).toBe(atMs);
-  });
+  ])('the time %s', (text, atMs) => expect(readTime(text)).toBe(atMs));
 
   test.each([
     ['time', 'yesterday', `time "yesterday": ${timeForm}`],

@@ -10,10 +10,7 @@ const trader = `0x${'1'.repeat(40)}`;
 const startMs = 1_700_000_000_000;
 
 /** One buy: which of many tokens, and how long after the one before, in ms. */
-const oneBuy = fc.record({
-  token: fc.nat(15),
-  waitMs: fc.constantFrom(0, 0, 1, 400, 1000, 60_000),
-});
+const oneBuy = fc.record({ token: fc.nat(15), waitMs: fc.constantFrom(0, 0, 1, 400, 1000, 60_000) });
 
 type Buy = typeof oneBuy extends fc.Arbitrary<infer Value> ? Value : never;
 

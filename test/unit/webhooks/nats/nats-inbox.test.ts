@@ -40,9 +40,7 @@ test('a server that is too old is refused, with the version that is needed', asy
 
 describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ? 'found' : natsInstall})`, () => {
   let cluster: Awaited<ReturnType<typeof startCluster>>;
-  beforeAll(async () => {
-    cluster = await startCluster(1);
-  });
+  beforeAll(async () => (cluster = await startCluster(1)));
   afterAll(() => cluster.end());
   let count = 0;
 
