@@ -221,16 +221,10 @@ function matchEntry(db: Db, entry: StoredTrade): void {
     { wallet, chain, token, atMs, fromMs: atMs - copyWindowMs, direction },
   );
   if (match === undefined) return;
-  db.run('UPDATE intent SET trade_id = ? WHERE id = ?', [entry.id, match.intentId]);
+  const { intentId, commentId, partnerId } = match;
+  db.run('UPDATE intent SET trade_id = ? WHERE id = ?', [entry.id, intentId]);
   db.run(
     'INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (:id, :commentId, :partnerId, :wallet, :usd, :atMs)',
-    {
-      id: makeUuid(`copy:${match.intentId}`),
-      commentId: match.commentId,
-      partnerId: match.partnerId,
-      wallet,
-      usd,
-      atMs,
-    },
+    { id: makeUuid(`copy:${intentId}`), commentId, partnerId, wallet, usd, atMs },
   );
 }

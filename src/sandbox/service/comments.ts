@@ -106,10 +106,8 @@ function readReplies(
      WHERE comment_id ${oneOf} ORDER BY at_ms, id`,
     [JSON.stringify(comments.map(({ id }) => id))],
   );
-  const authors = readActors(
-    context,
-    rows.map(({ wallet }) => wallet),
-  );
+  const wallets = rows.map(({ wallet }) => wallet);
+  const authors = readActors(context, wallets);
   const toSec = secondsOf(context.db);
   const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => ({
     id,

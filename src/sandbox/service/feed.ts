@@ -90,10 +90,8 @@ function readPage(
       : findPlaces(call.db, filter, towards, from, 1).length > 0);
   const older = hasMore('older', bottom) ? writeCursor({ ...bottom, sinceMs: cursor?.sinceMs }) : null;
   const newer = hasMore('newer', top) ? writeCursor({ ...top, sinceMs: undefined }) : null;
-  const cards = readCards(
-    call,
-    shown.map(({ id }) => id),
-  );
+  const ids = shown.map(({ id }) => id);
+  const cards = readCards(call, ids);
   return {
     items: answersAsClicker(call.db) ? cards.map(withoutPerpAddress) : cards,
     pagination: {

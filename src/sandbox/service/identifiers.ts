@@ -43,10 +43,8 @@ export function addWallet(db: Db, address: string, readyMs: number | null): stri
 export function findWallets(db: Db, identifiers: readonly string[], readyMs: number | null): Map<string, string> {
   const written = new Set(identifiers.filter(isWalletAddress));
   const addresses = new Set([...written].map(normalizeAddress));
-  const rows = db.all<{ address: string; id: string }>(
-    `SELECT address, profile_id AS id FROM wallet WHERE address ${oneOf}`,
-    [JSON.stringify([...addresses])],
-  );
+  const sql = `SELECT address, profile_id AS id FROM wallet WHERE address ${oneOf}`;
+  const rows = db.all<{ address: string; id: string }>(sql, [JSON.stringify([...addresses])]);
   const ids = new Map(rows.map(({ address, id }) => [address, id]));
   const unseen = [...addresses].filter((address) => !ids.has(address)).sort();
   for (const address of unseen) ids.set(address, makeProfileId(address, unseen[0]));

@@ -110,10 +110,8 @@ function computeStatus(wallets: readonly WalletRow[], nowMs: number): ProfileSta
 
 /** Actors by wallet address, with the profile in its plain form. Source: section "Actor". */
 export function readActors(context: RequestContext, addresses: readonly string[]): Map<string, Json> {
-  const rows = context.db.all<{ address: string; profileId: string }>(
-    `SELECT address, profile_id AS profileId FROM wallet WHERE address ${oneOf}`,
-    [JSON.stringify(addresses)],
-  );
+  const sql = `SELECT address, profile_id AS profileId FROM wallet WHERE address ${oneOf}`;
+  const rows = context.db.all<{ address: string; profileId: string }>(sql, [JSON.stringify(addresses)]);
   const ids = [...new Set(rows.map((row) => row.profileId))];
   const byId = new Map(readProfiles(context, ids).map((each) => [each.id, each]));
   return new Map(
