@@ -39,12 +39,7 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
   if (code === 'timeout')
     return longerTimeout('Allow more time with', readKind(cause) === 'late' ? maxTimeMs : timeoutMs);
   if (answer === undefined) return undefined;
-  if (code === 'redirect' && findRedirect(request, answer) !== undefined)
-    return 'Check the base URL; --verbose shows each redirect.';
-  if (code === 'redirect')
-    return pickHeader(answer.headers, 'location') === undefined
-      ? 'See the answer with --verbose, and check the base URL.'
-      : 'If you trust the new address, make it the base URL: the key is sent to no other origin.';
+  if (code === 'redirect') return redirectHint(request, answer);
   if (code === 'bad-answer')
     return cause instanceof BoundsError
       ? 'The interface does not define such an answer: --curl prints a command that shows it.'
@@ -60,6 +55,16 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
   return code === 'forbidden'
     ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
     : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
+}
+
+function redirectHint({ method, url }: FailedRequest['request'], answer: HttpResponse): string {
+  if (pickHeader(answer.headers, 'location') === undefined)
+    return 'See the answer with --verbose, and check the base URL.';
+  if (findRedirect({ method: 'GET', url }, answer) === undefined)
+    return 'If you trust the new address, make it the base URL: the key is sent to no other origin.';
+  return method === 'GET'
+    ? 'Check the base URL; --verbose shows each redirect.'
+    : `Check the base URL: a ${method} is not sent again to where it is redirected.`;
 }
 
 interface Connection {
