@@ -127,10 +127,8 @@ test('odd comments are signed to the last byte', async () => {
   const keys = writeKeys(folder);
   const long = ['🌊'.repeat(4999), 'é'.repeat(9999), '\ud7ff\ue000\uffff', '\u{10ffff}', '\u200b', '\u202e'];
   const texts = [...some(naughty, 8).filter((text) => !text.includes('\0')), ...long];
-  for (const [chain, tokenAddress, key] of [
-    ['base', degen, keys.evm],
-    ['solana', bonk, keys.solana],
-  ] as const) {
+  const made = { base: [degen, keys.evm], solana: [bonk, keys.solana] } as const;
+  for (const [chain, [tokenAddress, key]] of Object.entries(made)) {
     const [file, out] = [join(folder, 'comments.ndjson'), join(folder, `${chain}.ndjson`)];
     const lines = texts.map((commentText, index) => {
       return `${JSON.stringify({ chain, tokenAddress, transactionHash: hashOf(chain, index), commentText })}\n`;

@@ -178,10 +178,7 @@ test('a missing API key is reported before a private key or a confirmation is as
 test('from no key to a posted comment: generate a key, make a trade for it, sign, post and show', async () => {
   const { env } = newUser();
   const { password } = writeKeys(temporaryFolder());
-  for (const [chain, token] of [
-    ['base', degen],
-    ['solana', bonk],
-  ] as const) {
+  for (const [chain, token] of Object.entries({ base: degen, solana: bonk })) {
     const made = await run(`key generate ${chain} --chain ${chain} --password-file ${password} --json`, { env });
     expect([made.code, made.err]).toEqual([0, expect.stringContaining(`sotra key export ${chain} --out <file>`)]);
     const { address, file } = JSON.parse(made.out);

@@ -56,10 +56,8 @@ test('the page of a service lists the requests of local commands, with reasons, 
   await page('send', { id, method: 'POST', target: '/v1/x', body: '{"a":1}' });
   expect(service.requests.at(-1)).toMatchObject({ method: 'POST', url: '/v1/x', body: '{"a":1}' });
   expect(shown.chain).toEqual({ before: [], after: [] });
-  expect((await page('show?id=req-2')).json).toEqual({
-    code: 'not-found',
-    error: 'request req-2: is not in the history',
-  });
+  const error = 'request req-2: is not in the history';
+  expect((await page('show?id=req-2')).json).toEqual({ code: 'not-found', error });
 });
 
 test('the chain of a request has the other requests of its command, also those made while the page is open', async () => {

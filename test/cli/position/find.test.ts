@@ -127,12 +127,8 @@ function pricesFile(content: unknown): string {
 
 test('a file gives each token its price, by symbol or first by address; a token without one has no price, never zero', async () => {
   const env = await world();
-  const file = pricesFile({
-    [`BASE:${coin.toUpperCase().replace('X', 'x')}`]: 3,
-    bc: 9,
-    th: 1900,
-    [`base:${gn}`]: null,
-  });
+  const upper = coin.toUpperCase().replace('X', 'x');
+  const file = pricesFile({ [`BASE:${upper}`]: 3, bc: 9, th: 1900, [`base:${gn}`]: null });
   const argv = `--sandbox profile positions ${holder} open --chains all --sort latest --prices-file ${file}`;
   const rows = await run(`${argv} --format csv ${money}`, { env, now });
   expect(rows.out.split('\n').slice(1, 4)).toEqual(['TH,long,1900,-1000,-1000', 'ef,spot,,,', 'bc,spot,3,60,80']);

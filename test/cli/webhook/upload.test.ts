@@ -30,11 +30,8 @@ test('more addresses for a webhook have no secret', async () => {
   expect(result).toEqual({ uid, destinationUrl: null, addresses: 2, chunks: 1, duplicates: 0, rejected: 0 });
 });
 
-test.each([
-  [1000, 1],
-  [1001, 2],
-  [2500, 3],
-])('%i addresses are %i requests', async (count, chunks) => {
+test.each(Object.entries({ 1: 1000, 2: 1001, 3: 2500 }))('%s requests for %i addresses', async (key, count) => {
+  const chunks = Number(key);
   const { json, write, requests, holds } = kept();
   write('list', ids(count));
   expect(await json(`${register} @list`)).toMatchObject({ addresses: count, chunks });

@@ -165,10 +165,7 @@ test('an outbox is settled once nothing is due or being posted; rows of another 
 
 test('256 queues are posted at once, and of each 33 rows before the first of them is committed', async () => {
   const rows = (queue: string, count: number) => Array.from({ length: count }, (_, item) => `1 ${queue} ${item}`);
-  const { start, states } = openOutbox([
-    ...rows('a', 40),
-    ...rows('q', 256).map((id, at) => id.replace('q', `q${at}`)),
-  ]);
+  const { start, states } = openOutbox([...rows('a', 40), ...rows('q', 256).map((id, n) => id.replace('q', `q${n}`))]);
   let commitAll = () => {};
   const held = new Promise<void>((resolve) => (commitAll = resolve));
   let posts = 0;
