@@ -160,10 +160,8 @@ test('behind a gateway, where links lead to another origin, the cursor is asked 
     () => ({ items: cardsDown(2, 2), pagination: away('c2') }),
     () => ({ items: cardsDown(1, 1), pagination: { olderItemsURL: null, olderCursor: null } }),
   ];
-  for (const argv of [
-    `${feed} --all --format ndjson`,
-    `request GET /v1/feed/actor?chains=base --paginate --format ndjson`,
-  ]) {
+  const request = 'request GET /v1/feed/actor?chains=base --paginate --format ndjson';
+  for (const argv of [`${feed} --all --format ndjson`, request]) {
     const service = await paged(pages);
     const { out, code } = await run(argv, { env: service.env });
     expect([argv, code, idsIn(out)]).toEqual([argv, 0, ['c4', 'c3', 'c2', 'c1']]);

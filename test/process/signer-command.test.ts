@@ -66,10 +66,7 @@ test('a command that is not used any more is ended, and what it prints on is not
 test('--signer says whose signature it must be, and no key is given beside', async () => {
   expect(await signBy('true', '--signer bob')).toMatchObject({ code: 2, err: expect.stringContaining('--signer bob') });
   const both = await signBy('true', `--signer ${signer} --key trader`);
-  expect(both).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('--key and --signer-command cannot be used together'),
-  });
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('--key and --signer-command cannot be used') });
 });
 
 test('a command that takes too long is ended, and so is one when the user gives up', async () => {

@@ -140,10 +140,8 @@ function writeInputs(folder: string): void {
   writeKeys(folder);
   const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
   write('addresses.txt', addresses);
-  write(
-    'follows.ndjson',
-    addresses.map((each) => JSON.stringify({ addressOrUid: 'ext:me', targets: [each] })),
-  );
+  const follows = addresses.map((each) => JSON.stringify({ addressOrUid: 'ext:me', targets: [each] }));
+  write('follows.ndjson', follows);
   write(
     'comments.ndjson',
     ['one', 'two', 'three'].map((commentText, index) =>

@@ -93,10 +93,8 @@ async function postAndLose(...lookUps: readonly Record<string, unknown>[][]) {
 }
 
 test('a post whose answer is lost is looked up and not repeated: of the comments found, that of its signer on its token was posted', async () => {
-  const strangers = [
-    { uid: 'u-2', signerAddress: degen },
-    { uid: 'u-3', tokenAddress: evmTrader.address },
-  ];
+  const others = [{ signerAddress: degen }, { tokenAddress: evmTrader.address }];
+  const strangers = others.map((each) => ({ uid: 'u-2', ...each }));
   const { code, out, err, requests } = await postAndLose([...strangers, {}]);
   expect([code, JSON.parse(out).uid]).toEqual([0, 'u-1']);
   expect(err).toContain('Checking whether the comment was posted.');

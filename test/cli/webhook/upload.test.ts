@@ -244,10 +244,7 @@ test('a list that does not exist is exit 3; one that is interrupted while it is 
 });
 
 test('a service that does not repeat the destination is warned of, and the upload goes on', async () => {
-  const { sotra, write } = place(({ method }) => [
-    200,
-    method === 'GET' ? [] : { uid, secret: 'a-secret-of-the-service' },
-  ]);
+  const { sotra, write } = place(({ method }) => [200, method === 'GET' ? [] : { uid, secret: 'a-secret-of-theirs' }]);
   write('list', 'ext:a\n');
   const { out, err } = await sotra(`${register} @list --json`);
   expect(JSON.parse(out)).toMatchObject({ uid, destinationUrl: hook, addresses: 1 });

@@ -91,12 +91,6 @@ async function readEmojis(): Promise<string[]> {
   const lines = gunzipSync(readFileSync(emojiPath)).toString('utf8').split('\n');
   return lines
     .filter((line) => line.includes('; fully-qualified'))
-    .map((line) =>
-      String.fromCodePoint(
-        ...(line.split(';')[0] ?? '')
-          .trim()
-          .split(' ')
-          .map((hex) => Number.parseInt(hex, 16)),
-      ),
-    );
+    .map((line) => (line.split(';')[0] ?? '').trim().split(' '))
+    .map((codes) => String.fromCodePoint(...codes.map((hex) => Number.parseInt(hex, 16))));
 }
