@@ -31,14 +31,6 @@ test('a command gets the exact text and signs it; the API key is not in its envi
   expect(readFileSync(env, 'utf8')).not.toContain('key-that-stays');
 });
 
-test.each(['01', '1c'])('a signature that a wallet ends with %s ends with 1c in output and --out', async (last) => {
-  const command = `echo ${signature.slice(0, -2)}${last}`;
-  expect(JSON.parse((await signBy(command)).out).signature).toBe(signature);
-  const out = join(temporaryFolder(), 'signed.json');
-  await signBy(command, `--signer ${signer} --out ${out}`);
-  expect(JSON.parse(readFileSync(out, 'utf8')).signature).toBe(signature);
-});
-
 const unverified = 'the signature just made does not verify (';
 
 test.each([

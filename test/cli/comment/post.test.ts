@@ -17,23 +17,6 @@ function commentOf({ body }: Seen, changes: Record<string, unknown> = {}) {
   return { uid: 'u-1', timestamp: 1, ...sent, signerAddress: sent.signerAddress.toLowerCase(), ...changes };
 }
 
-test('comment post --dry-run shows text, signer and request, and sends nothing', async () => {
-  const service = await answering({});
-  const words = post('--dry-run');
-  const { out } = await run(words, { env: service.env, tty: 100 });
-  expect(out).toContain('  1  Example Swap Comment:\n  2  Chain: base\n');
-  expect(out).toContain(`Signer: ${evmTrader.address}\n`);
-  expect(out).toContain(`POST ${service.url}/v1/swap-comments\n`);
-  expect(out).toContain('authorization: Bearer ***\n');
-  const json = await runJson([...words], { env: service.env });
-  expect(json).toMatchObject({
-    layout: 'five-line',
-    signerAddress: evmTrader.address,
-    request: { method: 'POST', body: { commentText: 'gm', signerAddress: evmTrader.address } },
-  });
-  expect(service.requests).toEqual([]);
-});
-
 /** Posts a comment that was signed elsewhere to a service that answers it with these changes. */
 async function postElsewhere(sent: Record<string, string>, changes: Record<string, unknown>) {
   const service = await stub((seen, response) => response.end(JSON.stringify(commentOf(seen, changes))));

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, failure, run, runJson } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import { degen, evmTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const swap = (tx: string, more: Record<string, string> = {}) => {
@@ -34,16 +34,6 @@ test('a signed comment is posted, and is found by its transaction, by both partn
   expect(other[swaps.good].comments).toMatchObject([{ uid, isAppUserComment: false }]);
   const onToken = await run(['--sandbox', 'token', 'comments', 'base', degen, '--json'], { env });
   expect(onToken.out).toContain(uid);
-});
-
-test('a Solana comment and one on a perp order are accepted', async () => {
-  const { env, keys } = await tradersWorld();
-  const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
-  const onSolana = await runJson(['--sandbox', 'comment', 'post', ...solana, '--key-file', keys.solana], { env });
-  expect(onSolana).toMatchObject({ signerAddress: solanaTrader.address, chain: 'solana' });
-  const perp = swap(swaps.order, { chain: 'hyperliquid', token: 'ETH' });
-  const onPerp = await runJson(['--sandbox', 'comment', 'post', ...perp, '--key-file', keys.evm], { env });
-  expect(onPerp).toMatchObject({ transactionHash: '52012345678', tokenAddress: 'ETH' });
 });
 
 test('each broken rule is refused by name, and nothing is stored', async () => {

@@ -11,16 +11,6 @@ const sign = ['comment', 'sign', ...base, ...token, '--service-name', 'Example']
 const message = async (words: readonly string[]): Promise<string> =>
   (await runJson(['comment', 'sign', ...words, '--dry-run'])).message;
 
-test('the public form has an empty line after the first', async () => {
-  const solana = [
-    ...'--chain solana --token DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263 --tx'.split(' '),
-    '5awYiUvGiDFA33EJjj4TXJG44a5afJc8QjWRpGgQiu6b23jCr7yndW2fmp9ujwqJVe32J456wV3VF78Asb1obnTc',
-  ];
-  expect(await message([...solana, '--text', 'gm', '--service-name', 'Clicker', '--layout', 'blank-line'])).toBe(
-    'Clicker Swap Comment:\n\nChain: solana\nToken Address: DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263\nTxn Hash: 5awYiUvGiDFA33EJjj4TXJG44a5afJc8QjWRpGgQiu6b23jCr7yndW2fmp9ujwqJVe32J456wV3VF78Asb1obnTc\nComment: gm',
-  );
-});
-
 test('the context brings service name and layout: Clicker signs the public form, the sandbox its own name', async () => {
   const words = [...base, ...token, '--text', 'gm'];
   expect(await message(['--context', 'clicker', ...words])).toMatch(/^Clicker Swap Comment:\n\nChain: base\n/);

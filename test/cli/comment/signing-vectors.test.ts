@@ -66,18 +66,6 @@ describe('the independent vectors', () => {
   });
 });
 
-test('a changed signature never verifies for the same signer', async () => {
-  const signer = await makeSigner('evm', Buffer.from(evmTrader.key.slice(2), 'hex'));
-  const good = Buffer.from((await signer.sign('gm')).slice(2), 'hex');
-  for (let index = 0; index < 65; index += 1) {
-    const changed = Buffer.from(good);
-    changed[index] = (changed[index] ?? 0) ^ 1;
-    const signature = `0x${changed.toString('hex')}`;
-    const claim = { chain: 'base', message: 'gm', signature, signerAddress: signer.address };
-    expect([index, await verifySignature(claim)]).toMatchObject([index, { valid: false }]);
-  }
-});
-
 test('comment sign and comment verify agree, for both kinds of key and every chain', async () => {
   const keys = writeKeys(temporaryFolder());
   const evmChains = ['ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'hyperliquid'];
