@@ -199,12 +199,6 @@ test('targets of an unfollow are also read from the query', async () => {
   expect((left.body as { items: unknown[] }).items).toEqual([]);
 });
 
-test('a webhook may begin without addresses', async () => {
-  const service = await serveSandbox({ kind: 'empty' });
-  const body = JSON.stringify({ walletAddresses: [], destinationUrl: 'http://127.0.0.1:9/' });
-  expect((await ask(service, 'POST', '/v1/webhooks/feed', { body })).status).toBe(200);
-});
-
 test('the last of eleven viewer addresses is ignored', async () => {
   const service = await serveSandbox({ kind: 'empty' });
   const viewers = [...Array(10).fill(cat), 'not an address'].map((each) => `viewerAddresses=${each}`);

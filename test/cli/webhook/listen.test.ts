@@ -42,14 +42,6 @@ test.each([
   expect((await stop()).out).toContain(shown);
 });
 
-test('during a change of secrets both count', async () => {
-  const { url } = await listen(temporaryFolder(), '', 'old-secret\nnew-secret\n');
-  for (const by of ['old-secret', 'new-secret']) {
-    const body = bodyOf(by);
-    expect(await send(url, body, signed(body, by))).toBe(200);
-  }
-});
-
 test('bytes and headers are forwarded unchanged, again until they are accepted; routes get only their kind', async () => {
   const target = await stub((_, response, count) => response.writeHead(count % 3 === 1 ? 500 : 200).end());
   const comments = await stub((_, response) => response.end());

@@ -243,15 +243,6 @@ test('a webhook that this machine did not make is sent the whole file; its secre
   expect(silent.methods()).toBe('GET');
 });
 
-test('sync --secret-file writes the secret that an earlier registration kept', async () => {
-  const { sotra, json, write, read, folder } = kept({ toldOnce: true });
-  write('list', ids(3));
-  await sotra(`${register} @list`);
-  const { secretFile } = await json(sync);
-  expect([secretFile, read('hook.secret')]).toEqual([join(folder, 'hook.secret'), 'whsec_0\n']);
-  expect(statSync(secretFile).mode & 0o777).toBe(0o600);
-});
-
 /** The request by which another machine registers the same destination. */
 const otherPost = ['POST', '/v1/webhooks/feed', JSON.stringify({ destinationUrl: hook, walletAddresses: [] })] as const;
 

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { fc } from '../../support/draw.ts';
 import { failure, newUser, run, runJson, temporaryFolder } from '../../support/harness.ts';
-import { long, size } from '../../support/size.ts';
+import { size } from '../../support/size.ts';
 import { add, fresh, hook, ids, kept, place, register, uid } from '../../support/upload-place.ts';
 
 const vitalik = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
@@ -277,35 +277,15 @@ test('a secret file without a secret, or that cannot be read, is named', async (
   expect(await check()).toEqual(refusal('holds *** instead of a secret'));
 });
 
-/** Registers a list with a sandbox of its own: what the command says, and the addresses that the sandbox holds then. */
-async function registerInSandbox(file: string) {
-  const { env } = newUser();
-  const told = await runJson(`--sandbox webhook register --url http://127.0.0.1:9/hook --file ${file}`, { env });
-  const db = openDb(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
-  const held = db.all<{ address: string }>('SELECT address FROM webhook_wallet').map(({ address }) => address);
-  db.close();
-  return { told, held };
-}
-
 test('real addresses by the thousand are a request each thousand, and the sandbox holds all of them', async () => {
   const thousands = size(4, 30);
   const rows = gunzipSync(readFileSync('test/data/addresses-evm/uniswap_airdrop_2020.csv.gz')).toString().split('\n');
   const file = join(temporaryFolder(), 'addresses.csv.gz');
   writeFileSync(file, gzipSync(rows.slice(0, thousands * 1000 + 1).join('\n')));
-  const { told, held } = await registerInSandbox(file);
+  const { env } = newUser();
+  const told = await runJson(`--sandbox webhook register --url http://127.0.0.1:9/hook --file ${file}`, { env });
   expect(told).toMatchObject({ addresses: thousands * 1000, chunks: thousands, duplicates: 0, rejected: 0 });
-  expect(held).toHaveLength(thousands * 1000);
-});
-
-const lists = '../shared/data';
-/** Real ones, which lie beside the project or do not. */
-const listed = existsSync(lists) ? long : test.skip;
-
-listed('252,803 real EVM and 11,536 real Solana addresses are all held', async () => {
-  const evm = await registerInSandbox(`${lists}/addresses-evm/uniswap_airdrop_2020.csv.gz`);
-  expect(evm.told).toMatchObject({ addresses: 252_803, chunks: 253, duplicates: 0, rejected: 0 });
-  expect(evm.held).toHaveLength(252_803);
-  const solana = await registerInSandbox(`${lists}/addresses-solana/solana_wallets.txt.gz`);
-  expect(solana.told).toMatchObject({ addresses: 11_536, chunks: 12 });
-  expect(solana.held).toContain('116HTnNMXBLL6LCQ1qAQEZ7E9bDXSJjV6hnZsziospk');
+  const db = openDb(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
+  expect(db.value('SELECT count(*) FROM webhook_wallet')).toBe(thousands * 1000);
+  db.close();
 });

@@ -109,14 +109,6 @@ test.each<[ClientOptions, string, string]>([
   expect(error).not.toHaveProperty('hint');
 });
 
-test('a redirect in a circle is named, without a hint for a terminal', async () => {
-  const circle = scripted([{ status: 302, headers: { location: '/api/v2/leaderboard' } }]);
-  const error = await failure(circle.client.leaderboard.list());
-  const message = expect.stringContaining('https://service.test redirects in a circle');
-  expect(error).toMatchObject({ code: 'redirect', message });
-  expect(error).not.toHaveProperty('hint');
-});
-
 test('a refusal of the service has a code, a status and the id of the request, and never the key', async () => {
   const headers = { 'x-request-id': 'r-1', 'retry-after': '120' };
   const limited = scripted([{ status: 429, headers, body: '{"error":"slow down, key-of-a-partner"}' }]);

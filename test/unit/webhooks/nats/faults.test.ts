@@ -242,16 +242,6 @@ describe.skipIf(findNats() === undefined)(`faults of a running server (${findNat
     expect(await deliver(url, 'a')).toBe(200);
   });
 
-  test('a stream that is deleted under a listener: nothing more is acknowledged, and it says so', async () => {
-    const { url, shown } = await listenTo('DELETED');
-    expect(await deliver(url, 'a')).toBe(200);
-    await manage(cluster.servers[0]?.port ?? 0, creds, ({ streams }) => streams.delete('DELETED'));
-    expect(await deliver(url, 'b')).toBe(503);
-    expect(shown.err).toContain('warning: ');
-    const events = await run(`webhook events --inbox ${inboxOf('DELETED')} --inbox-creds ${creds}`);
-    expect(events).toEqual(failure(3, 'the inbox DELETED does not exist'));
-  });
-
   long('a credentials file that is gone while the server starts again: what was read before is used', async () => {
     const file = writeCreds(join(folder, 'replaced.creds'));
     const { url } = await listenTo('REPLACED', '--replicas 1', file);

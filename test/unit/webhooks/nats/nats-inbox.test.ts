@@ -5,15 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Delivery, Inbox, StoredDelivery, Target } from '../../../../src/webhooks/inbox.ts';
+import type { Delivery } from '../../../../src/webhooks/inbox.ts';
 import { openNats } from '../../../../src/webhooks/nats/nats-inbox.ts';
-import { openPort, run, temporaryFolder, until } from '../../../support/harness.ts';
+import { openPort, run, temporaryFolder } from '../../../support/harness.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
 import { size } from '../../../support/size.ts';
 
 const io = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
-const target: Target = { url: 'http://127.0.0.1:1/in' };
 const taken = { ok: true, status: 200, error: null, late: false, unsendable: false };
 
 function deliveryOf(path: string, ...ids: string[]): Delivery {
@@ -65,22 +64,6 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     onTestFinished(() => connection.close());
     return jetstreamManager(connection);
   };
-  /** Forwards to a target that accepts all. */
-  const forwarding = async (inbox: Inbox) => {
-    const posted: StoredDelivery[] = [];
-    const { broken, stop } = await inbox.forward({
-      targets: [target],
-      post: async (delivery) => {
-        posted.push(delivery);
-        return taken;
-      },
-      policy: () => undefined,
-      onTry: () => undefined,
-      onError: (error) => expect.fail(String(error)),
-    });
-    onTestFinished(stop);
-    return { posted, broken };
-  };
   const listOf = async <T, R>(items: AsyncIterable<T>, pick: (item: T) => R): Promise<R[]> => {
     const list: R[] = [];
     for await (const item of items) list.push(pick(item));
@@ -90,27 +73,6 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
   test.each(inboxCases)('$name', async ({ run: check }) => {
     const address = newAddress();
     await check(() => open(address));
-  });
-
-  test('an event that comes on two paths at two listeners at the same moment is stored once, and each webhook stays in order', async () => {
-    const address = newAddress();
-    const [first, second, reader] = [await open(address), await open(address), await open(address)];
-    await reader.addTargets([target]);
-    const ids = Array.from({ length: size(150, 1000) }, (_, number) => `e${number}`);
-    const news = await Promise.all(
-      ids.flatMap((id) => [first.store([deliveryOf('/a', id)]), second.store([deliveryOf('/b', id)])]),
-    );
-    expect(news.flat().filter((each) => each !== undefined)).toHaveLength(ids.length);
-    expect(await second.store(ids.map((id) => deliveryOf('/c', id)))).toEqual(ids.map(() => undefined));
-    const stored = await listOf(reader.deliveries({}), ({ webhook, events }) => `${webhook} ${events[0]?.eventId}`);
-    expect(stored.map((each) => each.split(' ')[1]).sort()).toEqual([...ids].sort());
-    const { posted } = await forwarding(reader);
-    await until(() => posted.length === ids.length);
-    const forwarded = posted.map(({ webhook, events }) => `${webhook} ${events[0]?.eventId}`);
-    for (const webhook of ['/a#00000000', '/b#00000000'])
-      expect(forwarded.filter((each) => each.startsWith(webhook))).toEqual(
-        stored.filter((each) => each.startsWith(webhook)),
-      );
   });
 
   test('what two listeners store at the same moment, alone or with other events, is there once', async () => {
@@ -153,7 +115,14 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     const address = newAddress();
     const manager = await otherClient();
     const inbox = await open(address);
-    const { broken } = await forwarding(inbox);
+    const { broken, stop } = await inbox.forward({
+      targets: [{ url: 'http://127.0.0.1:1/in' }],
+      post: async () => taken,
+      policy: () => undefined,
+      onTry: () => undefined,
+      onError: (error) => expect.fail(String(error)),
+    });
+    onTestFinished(stop);
     await inbox.store([deliveryOf('/a', 'one')]);
     await manager.streams.delete(address.name);
     const named = `the stream ${address.name} of the inbox, or a consumer of it, was deleted on the servers`;
