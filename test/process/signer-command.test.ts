@@ -40,8 +40,6 @@ test.each([
   [`echo ${signature.replace('d2', 'd3')}`, unverified],
   ["printf '%04096d' 0", unverified],
   ["printf '%04097d' 0", '--signer-command printed more than a signature'],
-  ['yes 0123456789', '--signer-command printed more than a signature'],
-  ['no-such-program-anywhere', '--signer-command ended with 127: nothing was signed'],
 ])('what is no signature of the signer is not used: %s', async (command, message) => {
   const { code, out, err } = await signBy(command);
   expect([code, out, JSON.parse(err).error.message.slice(0, message.length)]).toEqual([11, '', message]);
@@ -53,12 +51,6 @@ test('a command that is not used any more is ended, and what it prints on is not
   const isThere = () => spawnSync('kill', ['-0', readFileSync(pid, 'utf8').trim()]).status === 0;
   onTestFinished(() => void spawnSync('kill', ['-9', readFileSync(pid, 'utf8').trim()]));
   await expect.poll(isThere).toBe(false);
-});
-
-test('--signer says whose signature it must be, and no key is given beside', async () => {
-  expect(await signBy('true', '--signer bob')).toMatchObject({ code: 2, err: expect.stringContaining('--signer bob') });
-  const both = await signBy('true', `--signer ${signer} --key trader`);
-  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('--key and --signer-command cannot be used') });
 });
 
 test('a command that takes too long is ended, and so is one when the user gives up', async () => {

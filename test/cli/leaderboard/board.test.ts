@@ -2,24 +2,6 @@ import { expect, test } from 'vitest';
 import { answering, newUser, run, runJson } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
-interface Trader {
-  profile: { addresses: string[] };
-  pnl: { total: number; perChain: Record<string, number> };
-}
-
-test('a total is the sum of its chains to the last digit, and the rank of a trader is his place with the same PnL', async () => {
-  const { traders }: { traders: Trader[] } = await runJson('--sandbox leaderboard list --limit 250');
-  const chains = traders.map(({ pnl }) => Object.keys(pnl.perChain));
-  expect(chains.filter(({ length }) => length > 1).length).toBeGreaterThan(10);
-  expect(chains).toEqual(chains.map((each) => [...each].sort()));
-  for (const { pnl } of traders) expect(Object.values(pnl.perChain).reduce((sum, usd) => sum + usd, 0)).toBe(pnl.total);
-  for (const [place, { profile, pnl }] of traders.entries()) {
-    if (place % 8 > 0) continue;
-    const rank = await runJson(`--sandbox leaderboard rank ${profile.addresses[0]}`);
-    expect(rank).toEqual({ ranking: place + 1, pnl });
-  }
-});
-
 const figures = (week: number, month: number) => ({
   pnl7d: week,
   roiPercent7d: week,

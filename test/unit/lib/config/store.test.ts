@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { configDirectory, dataDirectory } from '../../../../src/lib/config/config.ts';
@@ -33,15 +32,6 @@ test.each([
   expect([code, err]).toEqual([3, expect.stringContaining(file)]);
 });
 
-test('a key may come through a FIFO, as <(...) of a shell gives it', async () => {
-  const file = join(temporaryFolder(), 'key');
-  execFileSync('mkfifo', ['-m', '644', file]);
-  const writing = writeFile(file, '07'.repeat(32));
-  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token 0x${'22'.repeat(20)} --text gm --service-name Example`;
-  expect(await run(`comment sign ${swap} --key-file ${file} --json`)).toMatchObject({ code: 0, err: '' });
-  await writing;
-});
-
 test('settings and data are in the folders of the system for them', () => {
   const on = (platform: string, env: Record<string, string>) => {
     const machine = { env, system: { platform } } as Io;
@@ -68,14 +58,6 @@ test.each([
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), text);
   expect(await run('context list', { env: { SOTRA_CONFIG_DIR: folder } })).toMatchObject(failure(3, message));
-});
-
-test('a lock is taken once, and again after it was released', () => {
-  const file = join(temporaryFolder(), 'lock');
-  const release = takeLock(file, 'the store');
-  expect(() => takeLock(file, 'the store')).toThrow('the store is in use by another process');
-  release();
-  takeLock(file, 'the store')();
 });
 
 test.each([
