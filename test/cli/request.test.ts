@@ -57,7 +57,7 @@ test('a full URL of the service itself is used unchanged', async () => {
   expect(service.requests.map(({ url }) => url)).toEqual(['/v1/x?y=1&z=2']);
 });
 
-test('--paginate follows links both ways, and never to another origin', async () => {
+test('--paginate follows links both ways', async () => {
   const service = await stub(({ url }, response) => {
     const older = url === '/v1/feed' ? `${service.url}/v1/feed?olderThan=1` : null;
     const newer = url.endsWith('newerThan=0') ? '/v1/feed?newerThan=1' : null;
@@ -66,10 +66,6 @@ test('--paginate follows links both ways, and never to another origin', async ()
   const walk = (path: string) => runJson(`request GET ${path} --paginate`, { env: service.env });
   expect(await walk('/v1/feed')).toEqual(['/v1/feed', '/v1/feed?olderThan=1']);
   expect(await walk('/v1/feed?newerThan=0')).toEqual(['/v1/feed?newerThan=0', '/v1/feed?newerThan=1']);
-  const other = await answering({});
-  const away = await answering({ items: [1], pagination: { olderItemsURL: `${other.url}/v1/feed` } });
-  expect(await run('request GET /v1/feed --paginate', { env: away.env })).toMatchObject({ code: 9, out: '' });
-  expect(other.requests).toEqual([]);
 });
 
 test('--paginate walks cursors, links and numbered pages of the real endpoints to the same items as --all', async () => {

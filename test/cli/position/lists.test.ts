@@ -302,19 +302,6 @@ test('replies come with a single position and with nothing else', async () => {
   expect(listed).not.toHaveProperty('replies');
 });
 
-test('token positions list the commented trades of a card, profile positions all of them, newest first', async () => {
-  const times = async (argv: string): Promise<number[]> => {
-    const answer: { itemId: string }[] = await runJson(`--sandbox ${argv} --limit 100`);
-    expect(answer).toContainEqual(expect.objectContaining({ itemId: known }));
-    const { metadata } = answer.find(({ itemId }) => itemId === known) as never;
-    return (metadata as { trades: { timestamp: number }[] }).trades.map(({ timestamp }) => timestamp);
-  };
-  expect(await times('token positions base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed open')).toHaveLength(1);
-  const all = await times('profile positions 0x465bdc4499e12488c05fd6b60f545ff5d781e755 open');
-  expect(all).toHaveLength(4);
-  expect(all).toEqual([...all].sort((a, b) => b - a));
-});
-
 test('viewer addresses say what they like, on comments and replies', async () => {
   const liked = async (more: string) => {
     const { metadata } = await runJson(`--sandbox position get ${known} ${more}`);
