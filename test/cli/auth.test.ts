@@ -204,17 +204,6 @@ test('auth login --sandbox --json has the context and its key, and --dry-run sho
   });
 });
 
-test('auth login --base-url makes a context named after the address, and makes it the current one', async () => {
-  const { env, readSettings } = newUser();
-  await run('auth login --sandbox', { env });
-  const line = 'auth login --base-url https://api.example.com --with-key --offline --store file';
-  expect((await run(line, { env, stdin: 'some-key-1234' })).err).toContain('example is now the current context.');
-  expect(readSettings()).toMatchObject({
-    current: 'example',
-    contexts: { example: { baseUrl: 'https://api.example.com', apiKey: 'some-key-1234' } },
-  });
-});
-
 test('auth login of a named context leaves the current one, and the next line names it', async () => {
   const { env, readSettings } = newUser();
   await run('auth login --sandbox', { env });

@@ -50,12 +50,11 @@ const latin1 = Buffer.from('{"name":"caf\u00e9"}', 'latin1');
 
 test('UTF-16 is refused by name, whichever file it is', async () => {
   const { file, env } = place();
-  const [name, key] = [file('text', utf16), file('key.hex', evmTrader.key)];
+  const name = file('text', utf16);
   const service = await answering({});
   for (const argv of [
     `key generate k --password-file ${name}`,
     `key import k --key-file ${name}`,
-    `key import k --key-file ${key} --password-file ${name}`,
     `request POST /v1/x -d @${name}`,
     `comment post --signed ${name}`,
     `--sandbox profile positions ext:a open --prices-file ${name}`,
@@ -106,7 +105,6 @@ test('a missing file or a folder is reported in our words, not those of the syst
   for (const [argv, message] of [
     [`request POST /v1/x -d @${none}`, `--data ${none}: no such file`],
     [`request POST /v1/x -d @${folder}`, `--data ${folder}: cannot be read: it is a folder`],
-    [`key import k --key-file ${none}`, `--key-file ${none}: no such file`],
     [`comment post --file ${none} --key-env KEY`, `--file ${none}: no such file`],
     [`webhook listen --secret-file ${none}`, `--secret-file ${none}: no such file`],
     [`profile positions ext:a open --prices-file ${none}`, `--prices-file ${none}: no such file`],

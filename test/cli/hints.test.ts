@@ -52,21 +52,14 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "Did you mean sotra profile positions '#1' or sotra token positions '#1'?",
   ],
   ['followers #1', "unknown command 'followers'", "Did you mean sotra profile followers '#1'?"],
-  ['comments base 0x12', "unknown command 'base'", 'Did you mean sotra token comments base 0x12?'],
   [address, `unknown command '${address}'`, `Did you mean sotra profile get ${address}?`],
   ['leaderboard #1', "unknown command '#1'", "Did you mean sotra profile get '#1'?"],
   ['exam http://x', "unknown command 'exam'", 'Did you mean sotra webhook exam http://x?'],
   ['list', "unknown command 'list'", 'See sotra --help.'],
   ['profile positions open #1 --limit 5', 'open is in the wrong place', 'The order is <identifier> <status>.'],
-  ['request /v2/leaderboard GET', '/v2/leaderboard is in the wrong place', 'The order is <method> <path>.'],
   [`profile positions ${address}`, "missing required argument 'status'", 'For example: sotra --sandbox profile'],
   ['sandbox trade', "required option '--chain <chain>' not specified", 'For example: sotra sandbox trade --chain base'],
   ['profile get --address 0x12', "unknown option '--address'", 'It is an argument: sotra profile get <identifier>.'],
-  [
-    'profile positions #1 --status open',
-    "unknown option '--status'",
-    'It is an argument: sotra profile positions <identifier> <status>.',
-  ],
   ['profile get x --page 2', "unknown option '--page'", 'Omit it: this command has no pages.'],
   ['leaderboard list --page 2', "unknown option '--page'", 'For longer lists it has --limit.'],
   ['comment sign --private-key 0x1', "unknown option '--private-key'", 'A private key is never an argument: --key'],
@@ -89,11 +82,6 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['--sandbox profile get vitalik.eth', '<identifier> vitalik.eth: must be', 'ENS names are not looked up: give the'],
   [`profile get ${hex} --sandbox`, `<identifier> ${hex}: must begin with 0x`, `Did you mean ${address}?`],
   [`token positions base ${hex} open`, `<contract> ${hex}: must begin with 0x`, `Did you mean ${address}?`],
-  [
-    `leaderboard list --viewer-addresses ext:a,${hex}`,
-    `--viewer-addresses ${hex}: must begin with 0x`,
-    `Did you mean ${address}?`,
-  ],
   ['--sandbox profile get 0xdead…beef', '<identifier> 0xdead…beef: is shortened: the whole address is needed', ''],
 ];
 

@@ -134,12 +134,6 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'The service failed with HTTP 500: "oops". The request is not the cause.',
     next: 'Tell the operator of the service the request id r-17.',
   },
-  'a service that is down for an hour': {
-    script: answer(503, { detail: 'maintenance' }, { 'retry-after': '3600' }),
-    code: 8,
-    rule: 'The service failed with HTTP 503: "maintenance". The request is not the cause. It asks to wait 3600 s.',
-    next: 'sotra leaderboard list --retries 0 --timeout 3660s',
-  },
   'a gateway in front of a service that is down, after a write': {
     argv: `profile set-name ${trader} --name alice --retries 0`,
     script: answer(502, '<html>bad gateway</html>', html),

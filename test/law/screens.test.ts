@@ -66,12 +66,6 @@ test('gains and losses have a sign, and a color if there are colors', async () =
   expect(out).toMatch(/\u001b\[31m-\$[\d,.]+/);
 });
 
-test('a short address is not cut once more', async () => {
-  const { out } = await show('--sandbox feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all', 80);
-  expect(out).toContain(' 0xb7b6…17b2  ');
-  expect(out).not.toContain('……');
-});
-
 const widths = [60, 80, 140] as const;
 
 /** Screens that are reviewed whenever they change: the board at three widths, the others at 80 columns. */

@@ -82,14 +82,6 @@ test('stdin holds the comment or the key, not both', async () => {
   expect(JSON.parse(piped.out)).toEqual(JSON.parse(one.out));
 });
 
-test('on a terminal a key is asked for, without showing it, unless one is given', async () => {
-  const asked = await sign([...base, '--json'], { answers: [evmTrader.key] });
-  expect([asked.code, JSON.parse(asked.out).signerAddress]).toEqual([0, evmTrader.address]);
-  expect(asked.err).toMatch(/Private key of an EVM wallet \(not shown\): $/);
-  const given = await sign([...base, ...byEvm, '--json'], { answers: [solanaTrader.address] });
-  expect([given.code, given.out, given.err]).toEqual([0, asked.out, '']);
-});
-
 test('signed comments go into a file of mode 0600 that is replaced, and the command that posts it is printed', async () => {
   const out = join(temporaryFolder(), 'signed.json');
   writeFileSync(out, 'before');

@@ -146,13 +146,6 @@ test('a dry run without a known text shows signer and request; JSON and a part o
   expect(await post(words)).toEqual(failure(2, 'no service is configured'));
 });
 
-test('a curl line is made without a question and without a key of the service', async () => {
-  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
-  const { out } = await post([...swap, ...given, '--curl'], { env, tty: 100, answers: [] });
-  expect(out).toMatch(/^curl .*--request POST http:\/\/127\.0\.0\.1:9\/v1\/swap-comments /);
-  expect((await post([...swap, ...given, '--curl', '--dry-run'], { env })).out).toBe(out);
-});
-
 test('the JSON of the service comes unchanged, and odd comments get a warning', async () => {
   const text = `{"uid":"u-1","timestamp":1.50,"chain":"base","tokenAddress":"${degen}","transactionHash":"${swaps.good}","commentText":" gm","signerAddress":"${evmTrader.address}","more":12345678901234567890}`;
   const service = await answering(text);

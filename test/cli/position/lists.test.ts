@@ -188,11 +188,6 @@ test('pages of any size hold each position once, in one order, whatever ties the
   expect(await list(env, `token positions base ${gm} open`)).toHaveLength(20);
 });
 
-test('at 60 columns the cost of a position is shown rather than its chain, side and tokens', async () => {
-  const argv = '--sandbox profile positions 0x143cf5cccbc8447504a99413dec7ea93ec228432 open --limit 3';
-  expect((await run(argv, { tty: 60 })).out).toMatch(/^Trader +Token +Realized +Cost\n/);
-});
-
 test('an unknown token and an unseen wallet have no positions, an unknown profile is not found', async () => {
   const none = await run(`--sandbox token positions base ${gm} open`);
   expect(none).toEqual({ code: 0, out: '', err: 'No such positions in this token.\n' });

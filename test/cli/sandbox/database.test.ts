@@ -145,8 +145,6 @@ test('an empty file becomes a sandbox', async () => {
 
 test.each([
   'sandbox start --port 0 --empty --ready-file FOLDER/none/ready',
-  'sandbox start --port 0 --empty --ready-file FOLDER/folder',
-  'webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/none/ready',
   'webhook listen --port 0 --secret-file FOLDER/secret --ready-file FOLDER/folder',
 ])('%s is exit 3, not a server that nobody can find', async (argv) => {
   const { folder, env } = place();

@@ -79,14 +79,6 @@ test.each([
   );
 });
 
-test('the error for a file without a key names the known forms', () => {
-  expect(() => read('gm')).toThrow(
-    expect.objectContaining({
-      hint: 'Known forms: 64 hex digits, a Solana keypair (CLI JSON or base58), a Web3 Secret Storage V3 keystore (JSON).',
-    }),
-  );
-});
-
 test('a key of EVM is above zero and below the order of the curve', () => {
   const bytes = (hex: string) => Buffer.from(hex, 'hex');
   const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';

@@ -24,17 +24,14 @@ test.each([
   [-1234.5, '-$1,234.50'],
   [0, '$0.00'],
   [-0, '$0.00'],
-  [1, '$1.00'],
   [0.5, '$0.50'],
   [0.72, '$0.72'],
   [0.72345, '$0.723'],
   [0.9999, '$1.00'],
   [0.0123456, '$0.0123'],
   [0.00000123, '$0.00000123'],
-  [-0.00000123, '-$0.00000123'],
   [1e-9, '$0.000000001'],
   [-1e-15, '-$0.00'],
-  [1234567890.126, '$1,234,567,890.13'],
   [1e21, '$1,000,000,000,000,000,000,000.00'],
   [Number.POSITIVE_INFINITY, '∞'],
   [Number.NEGATIVE_INFINITY, '-∞'],
@@ -57,7 +54,6 @@ test('dollars are compact only on request, from a thousand up', () => {
 
 test.each([
   [12.345, '12.3%'],
-  [12, '12.0%'],
   [0, '0.0%'],
   [-0.042, '-0.042%'],
   [0.5, '0.5%'],
@@ -72,10 +68,8 @@ test.each([
   [0.725, '73%'],
   [1, '100%'],
   [0, '0%'],
-  [0.01, '1%'],
   [0.055, '6%'],
   [0.0042, '0.42%'],
-  [0.0001, '0.01%'],
   [null, '–'],
 ])('a share of %s reads %s', (value, expected) => {
   expect(formatRatio(value)).toBe(expected);
@@ -84,12 +78,10 @@ test.each([
 test.each([
   [1234567.891, '1,234,567.89'],
   [12.345678, '12.3457'],
-  [5, '5'],
   [0, '0'],
   [0.00001234567, '0.00001235'],
   [-250.5, '-250.5'],
   [1, '1'],
-  [1000.12345, '1,000.12'],
   [1e-12, '0.000000000001'],
   [undefined, '–'],
 ])('an amount of %s reads %s', (value, expected) => {
@@ -132,10 +124,7 @@ test.each([
   [1000, 1000 + 3600, '1h'],
   [1000, 1000 + 86_400, '1d'],
   [1000, 1000 + 365 * 86_400, '1y'],
-  [1000, 1000 + 200, '3m'],
   [1000, 1000 + 2 * 3600 + 59, '2h'],
-  [1000, 1000 + 5 * 86_400, '5d'],
-  [1000, 1000 + 800 * 86_400, '2y'],
   [1180, 1000, 'in 3m'],
   [null, 1000, '–'],
 ])('a moment %s seen from %s is %s', (moment, now, expected) => {
@@ -145,7 +134,6 @@ test.each([
 test.each([
   ['0x1234567890abcdef1234567890abcdef1234cdef', '0x1234…cdef'],
   ['7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU', '7xKX…gAsU'],
-  ['0x1234', '0x1234'],
   ['1234567890abc', '1234567890abc'],
   ['1234567890abcd', '1234…abcd'],
   ['a name with spaces in it', 'a name with spaces in it'],
@@ -166,9 +154,7 @@ test('gains and losses carry a tone and a sign, so the meaning is not by color a
 test.each([
   [0, 'address', '0 addresses'],
   [1, 'address', '1 address'],
-  [2000, 'address', '2,000 addresses'],
   [2, 'card', '2 cards'],
-  [1, 'delivery', '1 delivery'],
   [0, 'delivery', '0 deliveries'],
   [2, 'more entry', '2 more entries'],
   [3, 'buy', '3 buys'],
