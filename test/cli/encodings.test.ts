@@ -122,11 +122,6 @@ const swap =
 const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 
 test.each([
-  [
-    `comment post ${swap} --text-file - --signature 0xab --signer ${wallet} --service-name x --yes`,
-    'a\0b',
-    '--text-file -: holds a NUL character',
-  ],
   [`comment sign ${swap} --text-file - --service-name x --dry-run`, 'a\0b', '--text-file -: holds a NUL character'],
   ['follow bulk --file -', `{"addressOrUid":"ext:a\\u0000b","targets":["${wallet}"]}`, 'addressOrUid "ext:a\\u0000b"'],
   ['follow bulk --file -', '{"addressOrUid":"ext:a","targets":["ext:\\ud800"]}', 'targets "ext:\\ud800"'],

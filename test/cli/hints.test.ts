@@ -93,7 +93,6 @@ test('a comment that begins with a dash goes after two dashes', async () => {
 
 test.each([
   ['--sandbox leaderboards list --limit 3', '--sandbox leaderboard list --limit 3'],
-  ['--sandbox profiles get 0x143cf5cccbc8447504a99413dec7ea93ec228432', `--sandbox profile get ${address}`],
   ['aliases list', 'alias list'],
   ['leaderboards list --help', 'leaderboard list --help'],
   ['webhooks --help', 'webhook --help'],

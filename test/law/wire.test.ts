@@ -69,7 +69,6 @@ const form =
   'An entry is <noun>.<verb>.<parameter>, such as leaderboard.list.limit, or *.<parameter> for all endpoints.';
 const fixed = 'this name comes from the interface document (or is never sent) and cannot be changed';
 const refused: readonly [entry: string, name: string, message: string, hint?: string][] = [
-  ['leaderboard.list.limit', '', ' leaderboard.list.limit: "" is not a name (letters, digits, and . _ - [ ])'],
   ['leaderboard.list.limit', 'a b', ' leaderboard.list.limit: "a b" is not a name (letters, digits, and . _ - [ ])'],
   ['leaderboard.lst.limit', 'n', ' leaderboard.lst.limit: no endpoint is called leaderboard.lst', form],
   ['limit', 'n', ' limit: no endpoint is called limit', form],

@@ -184,14 +184,6 @@ test.each(some(['--help', '--version', '--help --json', '--sandbox leaderboard l
   },
 );
 
-test('a history that cannot be written is one note, and the exit code is the one of the call', async () => {
-  const { env } = await place();
-  const { code, out, err } = await runBuilt('leaderboard list --json', env, { before: atMostKib(0) });
-  expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
-  expect(err).toMatch(/^warning: this call is not in the history: file too large[^\n]*\n$/);
-  expect(JSON.parse((await run('history --json', { env })).out)).toEqual([]);
-});
-
 test.each(['null', '[]', '{"crypto": {"ciphertext": "deadbeef'])(
   'the stored key %s is reported by key list, and the other keys are shown',
   async (text) => {

@@ -33,7 +33,6 @@ export interface NatsServer {
 
 export interface Cluster {
   servers: NatsServer[];
-  folder: string;
   /** Cuts a server off from the others, with what is on its way, until the function that it gives is called. */
   cutOff: (server: NatsServer) => () => void;
   end: () => Promise<void>;
@@ -79,7 +78,7 @@ export async function startCluster(count: number, more = ''): Promise<Cluster> {
     rmSync(folder, { recursive: true, force: true });
   };
   for (const { port } of servers) await untilOpen(port);
-  return { servers, folder, cutOff: (server) => network.cutOff(servers.indexOf(server)), end };
+  return { servers, cutOff: (server) => network.cutOff(servers.indexOf(server)), end };
 }
 
 /** What the servers of a cluster reach each other through: a port for each pair, so that one can be cut off. */

@@ -17,7 +17,6 @@ const profile = { id: 'p', name: 'ann', addresses: [`0x${'1'.repeat(40)}`], meta
 
 test.each([
   ['', 'ROI 30d', '+30.0%', '75%', '30'],
-  ['--timeframe 30d', 'ROI 30d', '+30.0%', '75%', '30'],
   ['--timeframe 7d', 'ROI 7d', '+7.0%', '25%', '7'],
 ])('every column of a board is of the window that was asked for: %s', async (flags, head, roi, wins, trades) => {
   const { env } = await answering({ traders: [{ profile, pnl: { total: 5, perChain: {} }, hasComments: false }] });

@@ -49,7 +49,6 @@ test('a request without a key, and with one that nobody knows, is 401', async ()
 
 test.each<[method: string, path: string, body?: string]>([
   ['GET', `/v1/addresses/${nobody}/profile`],
-  ['GET', `/v1/addresses/${nobody}/follows`],
   ['PUT', `/v1/addresses/${cat}/follow`, `{"targets":["${nobody}"]}`],
   ['PUT', `/v1/profiles/${nobody}/name`, '{"name":"moon_cat"}'],
   ['DELETE', `/v1/profiles/${nobody}/name`],
@@ -57,7 +56,6 @@ test.each<[method: string, path: string, body?: string]>([
   ['GET', `/v1/feed/actor?identifier=${nobody}`],
   ['POST', `/v1/swap-comment/${nobody}/copyswap`, `{"tokenAddress":"${cat}","chain":"base","actorAddress":"${cat}"}`],
   ['PUT', `/v1/webhooks/feed/${nobody}`, `{"walletAddresses":["${cat}"]}`],
-  ['GET', '/v1/nothing'],
 ])('%s %s is 404', async (method, path, body) => {
   const answer = await ask(await serveSandbox({ kind: 'empty' }), method, path, body === undefined ? {} : { body });
   expect(answer.status).toBe(404);

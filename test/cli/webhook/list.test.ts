@@ -35,7 +35,6 @@ test('an unfinished upload to another service, of another key, or to a webhook t
 
 test.each<[typed: string, told: string]>([
   [`add-addresses ${uid} --file @list.csv --column wallet --skip-invalid`, ''],
-  [`add-addresses ${uid} --file @list.csv --column wallet --allow-bad-checksum`, ''],
   [`add-addresses ${uid} --wallet-addresses ext:a`, `add-addresses ${uid} --wallet-addresses <the same>`],
   [`register --url ${hook} --file @list.csv --column wallet --secret-file @secret --another`, ''],
   [`sync ${uid} --file @list.csv --column wallet`, ''],

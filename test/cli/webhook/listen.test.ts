@@ -31,7 +31,6 @@ test.each([
   ['{"events":[{"eventType":"x"}]}', '\tx\t\tan event of the type x\t'],
   ['{"events":[{"eventId":"1","eventType":"profile-updated"}]}', '\tan event of the type profile-updated\t1'],
   ['[]', '\tunknown\t\tan event without a type\t'],
-  ['', '\tunknown\t\tan event without a type\t'],
   ['no JSON', '\tunknown\t\tan event without a type\t'],
   [tradeEvent({ direction: 'buy', usdCost: 12 }), '\twhale buys $12.00 of DEGEN on base\t2'],
   [tradeEvent({ direction: 'sell', usdCost: 12 }), '\twhale sells $12.00 of DEGEN on base\t2'],

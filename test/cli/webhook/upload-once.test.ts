@@ -27,7 +27,6 @@ test.each([
   ['https://d.example.com/%7ehook%c3%a9', 'https://d.example.com/~hook%C3%A9'],
   ['https://d.example.com/hooké', 'https://d.example.com/hook%C3%A9'],
   ['https://d.example.com/hook/', 'https://d.example.com/hook'],
-  ['https://d.example.com/hook', 'https://d.example.com/hook/'],
   ['https://d.example.com/hook#top', 'https://d.example.com/hook'],
   ['https://d.example.com?a=1', 'https://d.example.com/?a=1'],
   ['https://b\u00fccher.example/\u00e9?q=\u00e9', 'https://xn--bcher-kva.example/%C3%A9?q=%C3%A9'],

@@ -78,7 +78,6 @@ test.each<[string, object, string, string]>([
   ['no service name', { serviceName: '' }, 'usage', 'serviceName "": must be one line'],
   ['an unknown layout', { layout: 'x' }, 'usage', 'layout "x": must be one of five-line, blank-line'],
   ['a transaction of another chain', { chain: 'solana' }, 'usage', 'transactionHash 0xabab'],
-  ['a comment that is too long', { commentText: 'x'.repeat(10_000) }, 'usage', 'commentText has 10000 characters'],
   ['a field that is missing', { tokenAddress: undefined }, 'usage', 'tokenAddress undefined: must be non-empty text'],
   ['a seed for base', { signer: { seed: new Uint8Array(32) } }, 'usage', 'signs for solana, not for base'],
   ['a short seed', { ...onSolana, signer: { seed: new Uint8Array(31) } }, 'usage', 'seed must be 32 bytes'],

@@ -28,7 +28,6 @@ test('a published signature is valid, the body as text, bytes or buffer', async 
 test.each<[string, Partial<Delivery>, RegExp]>([
   ['no header', { header: undefined }, /^unsigned/],
   ['another body', { body: '{"test":"bodY"}' }, /^wrong secret or body changed/],
-  ['another secret', { secrets: ['a', 'b'] }, /^wrong secret or body changed/],
   ['what is too old', { toleranceMs: 300_000 }, /^too old: signed at 2019-08-06 21:08:38Z/],
   ['no JSON', { body: 'gm', header: headerOf('gm'), secrets: 'whsec_1' }, /is no JSON object$/],
 ])('%s is refused with its reason', async (_, change, reason) => {
