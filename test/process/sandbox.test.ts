@@ -18,7 +18,7 @@ const wallet = (index: number) => `0x${index.toString(16).padStart(40, '0')}`;
 const [trader, follower] = [wallet(1), wallet(2)];
 const trade = `sandbox trade --chain base --trader ${trader} --side buy --amount 10 --usd 250 --token`;
 
-test('a served sandbox answers the tool and plain curl alike, refuses other names, and is gone after SIGTERM', async () => {
+test('a served sandbox answers the tool and plain curl alike, and is gone after SIGTERM', async () => {
   const readyFile = join(temporaryFolder(), 'ready.json');
   const { child, ended } = start(`sandbox start --port 0 --ready-file ${readyFile}`);
   const ready = await until(() => (existsSync(readyFile) ? JSON.parse(readFileSync(readyFile, 'utf8')) : undefined));
@@ -26,9 +26,9 @@ test('a served sandbox answers the tool and plain curl alike, refuses other name
   expect(ready.controlToken.length).toBeGreaterThan(20);
   expect(statSync(readyFile).mode & 0o777).toBe(0o600);
   const env = { SOTRA_API_KEY: 'sandbox-key-a', SOTRA_BASE_URL: ready.url };
-  const curl = async (path: string, ...more: string[]) => {
+  const curl = async (path: string) => {
     const key = ['-H', 'Authorization: Bearer sandbox-key-a'];
-    return (await execute('curl', ['-s', '-w', ' %{http_code}', ...key, ...more, `${ready.url}${path}`])).stdout;
+    return (await execute('curl', ['-s', '-w', ' %{http_code}', ...key, `${ready.url}${path}`])).stdout;
   };
   const listed = await curl('/v2/leaderboard?chains=solana&limit=5');
   const list = await run('leaderboard list --chains solana --limit 5 --json', { env });
@@ -36,7 +36,6 @@ test('a served sandbox answers the tool and plain curl alike, refuses other name
   const third = JSON.parse(list.out).traders[2].profile.addresses[0];
   const inProcess = await run(`--sandbox profile get ${third} --json`);
   expect(JSON.parse((await run(`profile get ${third} --json`, { env })).out)).toEqual(JSON.parse(inProcess.out));
-  expect(await curl('/v2/leaderboard', '-H', 'Host: evil.example')).toMatch(/^\{"error":".*"\} 403$/);
   expect(await curl('/v2/nothing')).toBe('{"error":"no such endpoint: GET /v2/nothing"} 404');
   child.kill('SIGTERM');
   expect([await ended, existsSync(readyFile)]).toEqual([0, false]);

@@ -148,10 +148,3 @@ test('a board of copied traders shows its period, and whether --address is on it
   expect(err).toMatch(/Copies from \d{4}-\d\d-\d\d .*Z to \d{4}-\d\d-\d\d .*Z\./);
   expect(err).toContain(`${nobody} is not on it.`);
 });
-
-test('the old sections warn once and name the command that replaces them', async () => {
-  const service = await answering({ sections: [] });
-  const { err } = await run('leaderboard sections --sections chain-solana', { env: service.env });
-  expect(err.match(/is deprecated/g)).toHaveLength(1);
-  expect(err).toContain('use leaderboard list, with --chains <x> for section chain-<x>');
-});
