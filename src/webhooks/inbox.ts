@@ -153,7 +153,7 @@ export interface Inbox {
    * delivery with its new events, or `undefined` for a repeat.
    */
   store: (deliveries: readonly Delivery[]) => Promise<(StoredDelivery | undefined)[]>;
-  /** Adds targets, which get the deliveries stored from now on; returns those that are new. */
+  /** Adds targets, which get the deliveries stored from now on; returns those that are new. Errors: `locked` if another process forwards. */
   addTargets: (targets: readonly Target[]) => Promise<Target[]>;
   /**
    * Posts the waiting deliveries to the targets, then new ones, also those that other processes store: in order for each target and

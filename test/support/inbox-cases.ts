@@ -227,7 +227,9 @@ add('a target with conditions gets what fits them alone, and others of its addre
   const third = '0x4444444444444444444444444444444444444444';
   const its = { ...target, where: `address=${wallet} and token=${token}` };
   const copies = { ...target, eventType: 'copyswap' };
-  await inbox.addTargets([its, copies]);
+  const before = await open();
+  await before.addTargets([its, copies]);
+  await before.close();
   await inbox.store([
     deliveryOf('a', { wallet: third }),
     deliveryOf('b'),

@@ -39,9 +39,9 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
 }
 
 export function planForwarding(targets: readonly Target[]): PlannedChange[] {
-  return targets.map(({ url, eventType = 'every', where }) => {
+  return targets.map(({ url, eventType = 'all', where }) => {
     const condition = where === undefined ? '' : ` where ${where}`;
-    return { action: 'forward', what: `${eventType} event${condition}`, detail: hideUrlSecrets(url) };
+    return { action: 'forward', what: `${eventType} events${condition}`, detail: hideUrlSecrets(url) };
   });
 }
 
@@ -72,10 +72,7 @@ export async function noteOpen(inbox: Inbox, targets: readonly Target[], { note 
     note(
       `${counted(waiting, 'delivery')} ${waiting === 1 ? 'waits' : 'wait'} to be forwarded; the next start continues.`,
     );
-  if (failed > 0)
-    note(
-      `${counted(failed, 'delivery')} set aside: sotra webhook events --status failed lists ${failed === 1 ? 'it' : 'them'}.`,
-    );
+  if (failed > 0) note(`${counted(failed, 'delivery')} set aside: see sotra webhook events --status failed.`);
 }
 
 const minuteMs = 60_000;

@@ -17,6 +17,7 @@ import {
   type KeepLimits,
   type StoredDelivery,
   type StoredEvent,
+  type Target,
   targetMs,
 } from '../inbox.ts';
 import {
@@ -55,10 +56,10 @@ const keepEveryMs = 10_000;
 /** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` if the store cannot be used. */
 export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep, io }: LocalOptions): Inbox {
   const { now, sleep } = io;
-  const locks: (() => void)[] = [];
-  const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what));
+  const locks = new Map<string, () => void>();
+  const lock = (file: string, what: string) => locks.has(file) || locks.set(file, takeLock(join(folder, file), what));
   const unlock = () => {
-    for (const release of locks) release();
+    for (const release of locks.values()) release();
   };
   if (listens) {
     makeFolder(folder);
@@ -108,10 +109,13 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     const events = readAllEvents(delivery.body);
     return commit(() => addDelivery(db, { delivery, events, repeatsMs: repeatsMs ?? defaultRepeatsMs }));
   };
-  const forward = async (options: ForwardOptions): Promise<Forwarding> => {
-    const { targets, post, policy, onTry, onError } = options;
+  /** By the one that forwards: deliveries for a target that another process adds would wait. */
+  const addOwnTargets = async (targets: readonly Target[]): Promise<Target[]> => {
     if (targets.length > 0) lock('forward.lock', `forwarding from the store ${name} (--name)`);
-    await commit(() => addTargets(db, targets, now()));
+    return commit(() => addTargets(db, targets, now()));
+  };
+  const forward = async ({ targets, post, policy, onTry, onError }: ForwardOptions): Promise<Forwarding> => {
+    await addOwnTargets(targets);
     const ids = targetIds(db, targets);
     /** The deliveries that are being posted, by row. */
     const posting = new Map<number, StoredDelivery>();
@@ -141,7 +145,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     news.on('change', wake);
     watch();
     const staying = new AbortController();
-    void repeat(hourMs, staying.signal, () => commit(() => addTargets(db, targets, now())));
+    void repeat(hourMs, staying.signal, () => addOwnTargets(targets));
     return {
       broken: new Promise(() => undefined),
       stop: async () => {
@@ -170,7 +174,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       return { stored: count('SELECT count(*) FROM delivery'), oldestMs };
     },
     store: (deliveries) => Promise.all(deliveries.map(store)),
-    addTargets: (targets) => commit(() => addTargets(db, targets, now())),
+    addTargets: addOwnTargets,
     forward,
     retries: async () => readRetries(db),
     waiting: async (targets) => {

@@ -70,7 +70,7 @@ test('--retries limits how often a delivery is sent that is not accepted, when f
   expect(err).toContain(
     'event one was not accepted in 2 tries (HTTP 503): set aside; sotra webhook replay --failed sends it again',
   );
-  expect(err).toContain('1 delivery set aside: sotra webhook events --status failed lists it.');
+  expect(err).toContain('1 delivery set aside: see sotra webhook events --status failed.');
   expect(err).not.toContain('wait to be forwarded');
   expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);
   expect(target.requests).toHaveLength(3);

@@ -150,7 +150,11 @@ test('webhook forward sends what another process stores, and one process at a ti
   for (const body of bodies) await deliver(body);
   await until(() => target.requests.length === 3);
   expect(target.requests.map(({ body }) => body)).toEqual(bodies);
-  expect(await run(argv, { env })).toEqual(failure(3, 'forwarding from the store default (--name) is in use'));
+  const inUse = failure(3, 'forwarding from the store default (--name) is in use');
+  expect(await run(`${argv}/other`, { env })).toEqual(inUse);
+  await deliver(bodyOf('d'));
+  const statusOfNewest = async () => (await runJson('webhook events --limit 1', { env }))[0].status;
+  await expect.poll(statusOfNewest).toBe('forwarded');
   stopping.abort();
   expect((await ended).code).toBe(0);
   expect(await run('webhook forward', { env })).toMatchObject({ code: 2 });
