@@ -122,11 +122,8 @@ async function previewList(run: UploadRun): Promise<Result> {
   const { count } = list.left;
   const requests = Math.ceil(count / chunkSize);
   const some = count < list.size ? `${formatCount(count)} of ` : '';
-  const many =
-    requests === 1
-      ? 'one request.'
-      : `${formatCount(requests)} requests; this is the first, the others are PUTs of up to 1,000.`;
-  context.note(`${some}${counted(list.size, 'address')} in ${many}`);
+  const others = requests === 1 ? '' : '; this is the first, the others are PUTs of up to 1,000';
+  context.note(`${some}${counted(list.size, 'address')} in ${counted(requests, 'request')}${others}.`);
   return previewNext(run);
 }
 
@@ -256,7 +253,10 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
 /** Previews the next request of a sync; if there is none, shows why. */
 async function previewSync(run: UploadRun, result: SyncResult): Promise<Result> {
   if (run.list.left.count === 0) return { kind: 'answer', answer: result, view: synced };
-  if (result.replaced !== null) setWebhook(run.upload, null, { digest: null });
+  if (result.replaced !== null) {
+    run.context.note(`Would replace webhook ${result.replaced}: registers a new one, and deletes the old one.`);
+    setWebhook(run.upload, null, { digest: null });
+  }
   return previewList(run);
 }
 

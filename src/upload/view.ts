@@ -98,10 +98,10 @@ function describeChange({ uid, wanted, missing, sent, registered, replaced, chec
     if (replaced !== null) return `Would replace webhook ${replaced} by one with ${all}.`;
     if (uid === null) return `Would register a webhook with ${all}.`;
     if (missing > 0) return `Would send ${formatCount(missing)} of ${all} to webhook ${uid}.`;
-    return `Nothing would be sent: webhook ${uid} has all ${all}.`;
+    return `Nothing would be sent: webhook ${uid} has ${wanted === 1 ? 'the' : 'all'} ${all}.`;
   }
   if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${all}.`;
   if (registered) return `Registered webhook ${uid} with ${all}.`;
   if (sent > 0) return `Sent ${formatCount(sent)} of ${all} to webhook ${uid}, which has all of them now.`;
-  return `Nothing was sent: webhook ${uid} has all ${all}.`;
+  return `Nothing was sent: webhook ${uid} has ${wanted === 1 ? 'the' : 'all'} ${all}.`;
 }

@@ -188,14 +188,16 @@ test('--dry-run shows the next request, asks the service nothing, and keeps noth
   const { sotra, write, requests, uploads } = kept();
   write('list', ids(3));
   const first = await sotra(`${sync} --dry-run`);
-  expect([first.code, first.err, uploads()]).toEqual([0, '3 addresses in one request.\n', []]);
+  expect([first.code, first.err, uploads()]).toEqual([0, '3 addresses in 1 request.\n', []]);
   expect(first.out).toMatch(/^POST https:\/\/a\.example\.com\/v1\/webhooks\/feed\n/);
   expect((await sotra(`${sync} --check --dry-run`)).code).toBe(10);
   await sotra(sync);
   const before = requests.length;
   expect((await sotra(`${sync} --dry-run`)).err).toBe('Nothing would be sent: webhook w-0 has all 3 addresses.\n');
   write('list', ids(2));
-  expect((await sotra(`${sync} --dry-run --replace`)).out).toMatch(/^POST .*"walletAddresses":\["ext:0","ext:1"\]/s);
+  const replacing = await sotra(`${sync} --dry-run --replace`);
+  expect(replacing.out).toMatch(/^POST .*"walletAddresses":\["ext:0","ext:1"\]/s);
+  expect(replacing.err).toContain('Would replace webhook w-0: registers a new one, and deletes the old one.\n');
   expect(requests).toHaveLength(before);
 });
 
