@@ -24,6 +24,8 @@ export interface HttpServerOptions {
   closeWaitMs?: number;
   /** Called with what `handle` throws, unless the client has gone. It gets 500. */
   onError: (thrown: unknown) => void;
+  /** Called for a request that is refused without `handle`, with the status it gets and why. */
+  onMalformed?: (status: number, why: string) => void;
 }
 
 export interface HttpServer {
@@ -67,7 +69,7 @@ export async function startHttpServer(
         });
     });
   });
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', (error: MalformedRequest, socket) => refuseMalformed(error, socket, options.onMalformed));
   const { maxPipelined } = options;
   if (maxPipelined !== undefined) server.on('connection', createParseLimit(maxPipelined));
   server.maxConnections = options.maxConnections ?? 256;
@@ -165,13 +167,29 @@ function createParseLimit(maxPipelined: number): (socket: Socket) => void {
   };
 }
 
+/** `rawPacket`: the data that could not be parsed. */
+type MalformedRequest = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+const tooLarge = [431, 'its header is too large'] as const;
+const tooSlow = [408, 'it took too long'] as const;
+const notHttp = [400, 'it is not HTTP'] as const;
+const isTls = [400, 'it is TLS, and http is expected here'] as const;
+/** The first byte of the handshake of TLS. */
+const tlsHandshake = 0x16;
+
 /** Answers a request that is not HTTP, too large or too slow. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
+function refuseMalformed(
+  { code = '', rawPacket }: MalformedRequest,
+  socket: Duplex,
+  onMalformed: HttpServerOptions['onMalformed'],
+): void {
+  if (!socket.writable) return void socket.destroy();
+  const unreadable = rawPacket?.[0] === tlsHandshake ? isTls : notHttp;
+  const [status, why] = { HPE_HEADER_OVERFLOW: tooLarge, ERR_HTTP_REQUEST_TIMEOUT: tooSlow }[code] ?? unreadable;
   const body = JSON.stringify({ error: STATUS_CODES[status] });
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
-  if (socket.writable) socket.end(`${head}content-length: ${body.length}\r\n\r\n${body}`);
-  else socket.destroy();
+  socket.end(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+  onMalformed?.(status, why);
 }
 
 export const foreignRefusal = 'Host header: must name this machine';

@@ -38,6 +38,8 @@ interface ListenerOptions {
   onOther: (what: string) => void;
   /** Called for refused requests, which anybody may send, and many. */
   onRefused: (refused: RefusedRequest) => void;
+  /** Called for requests that were refused before they could be read, with the status they got and why. */
+  onMalformed: (status: number, why: string) => void;
   /** Called when a delivery could not be stored: its sender got 503. */
   onDiskError: (error: unknown) => void;
 }
@@ -90,6 +92,7 @@ export function startListener(options: ListenerOptions): Promise<HttpServer> {
       ...limits,
       hint: 'Choose another port with --port, or --port 0 for a free one.',
       onError: (error) => onOther(`a request was answered 500: ${readMessage(error)}`),
+      onMalformed: options.onMalformed,
     },
   );
 }

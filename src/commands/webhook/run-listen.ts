@@ -97,6 +97,7 @@ async function receive(input: ListenInput, reception: Omit<PageOptions, 'listens
         refusals.add(() => `refused ${method} ${path.slice(0, 100)}: ${status}, ${explainRefusal(refused, secrets)}`);
         if (page !== undefined) addRefused(page.activity, refused);
       },
+      onMalformed: (status, why) => refusals.add(() => `refused a request: ${status}, ${why}`),
       onDiskError,
     });
     const { url } = listener;

@@ -84,6 +84,18 @@ test('requests pipelined after a refused one are not answered, those after a goo
   expect(got.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 405']);
 });
 
+test.each([
+  ['the handshake of TLS', '\x16\x03\x01\x02\0\x01', '400, it is TLS, and http is expected here'],
+  ['what is not HTTP', 'EHLO localhost\r\n', '400, it is not HTTP'],
+  ['a header of 20 KB', head('x'.repeat(20_000), ''), '431, its header is too large'],
+])('%s is answered, and the terminal says why', async (_, request, refused) => {
+  const { url, shown } = await listen(temporaryFolder());
+  const { got } = openSocket(url, request);
+  await until(() => got.closed);
+  expect(got.text).toMatch(`HTTP/1.1 ${refused.slice(0, 3)} `);
+  await until(() => shown.err.includes(`refused a request: ${refused}\n`));
+});
+
 test('of a flood of refused requests the first are printed, then how many followed', async () => {
   const { url, stop } = await listen(temporaryFolder());
   await Promise.all(Array.from({ length: 60 }, () => send(url, 'x', {})));
