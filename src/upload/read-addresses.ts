@@ -41,8 +41,8 @@ export interface AddressList {
 const maxShown = 20;
 
 interface ReadOptions {
-  /** A few addresses of one chain among many of another are bad lines too. */
-  refusesStrays: boolean;
+  /** Duplicates are counted on stderr, and a few addresses of one chain among many of another are bad lines too. */
+  isCheck: boolean;
   onRead: (addresses: number) => void;
 }
 
@@ -50,12 +50,11 @@ interface ReadOptions {
 export async function readAddresses(
   input: AddressInput,
   context: Context,
-  { refusesStrays, onRead }: ReadOptions,
+  { isCheck, onRead }: ReadOptions,
 ): Promise<AddressList> {
   const { name, batches } = openBatches(input, context);
-  const { preview } = context.options;
   const inputs = [input.file, input.secretFile];
-  const rejects = await openOutput('--rejects', preview ? undefined : input.rejects, inputs, (path) =>
+  const rejects = await openOutput('--rejects', context.options.preview ? undefined : input.rejects, inputs, (path) =>
     confirmReplace('--rejects', path, context),
   );
   const reading: Reading = { lines: [], count: 0, bad: noLines(), EVM: noLines(), Solana: noLines() };
@@ -71,7 +70,9 @@ export async function readAddresses(
   }
   const left = dropRepeats(reading.lines);
   const size = left.count;
-  const strays = refusesStrays ? findStrays(reading) : noLines<BadLine>();
+  const duplicates = reading.count - size;
+  if (isCheck && duplicates > 0) context.note(`${counted(duplicates, 'duplicate')} in the list.`);
+  const strays = isCheck ? findStrays(reading) : noLines<BadLine>();
   refuseBadLines({ name, bad: reading.bad, strays, size }, input, context);
   if (size === 0)
     throw usageError(
@@ -79,7 +80,7 @@ export async function readAddresses(
       input.file === undefined ? undefined : 'One a line, CSV with a header, NDJSON or a JSON array.',
     );
   const digest = left.pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest('hex');
-  return { left, size, duplicates: reading.count - size, rejected: reading.bad.count, digest };
+  return { left, size, duplicates, rejected: reading.bad.count, digest };
 }
 
 /** The lines of a command line's addresses, unchecked. Errors: `usage`. */

@@ -49,8 +49,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
   let unlock = () => {};
   try {
     const onRead = (count: number) => stepLive(`reading addresses: ${formatCount(count)}`);
-    const list = await readAddresses(input, context, { refusesStrays: isCheck, onRead });
-    if (isCheck && list.duplicates > 0) context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
+    const list = await readAddresses(input, context, { isCheck, onRead });
     if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile, input.file);
     const opened = await openUpload(input, isReadOnly, context);
     unlock = opened.unlock;
