@@ -1,3 +1,5 @@
+import type { Option } from 'commander';
+import { checkValue, itemOf, parseText } from '../api/kind.ts';
 import { nearest } from '../api/nearest.ts';
 import { command as line, shellLine, shellWord } from '../client/shell.ts';
 import { type SotraError, usageError } from '../errors.ts';
@@ -20,12 +22,18 @@ export async function explainError(
   message: string,
   code: string | undefined,
 ): Promise<SotraError> {
-  const text = message.replace(/^error: /, '');
   // A group may have a subcommand for a line without one, such as `history`.
-  const { parent, args } = command;
+  const { parent, args, registeredArguments } = command;
   if (code === 'commander.excessArguments' && parent !== null && !typed.argv.includes(command.name()))
     return explainError(parent, typed, `unknown command '${args[0]}'`, 'commander.unknownCommand');
-  return usageError(text, (await findHint(command, typed, text, code)) ?? `See ${nameLine(command)} --help.`);
+  // Commander looks for missing options before unknown ones, such as `--secret` for `--secret-file`.
+  const unknown = code === 'commander.missingMandatoryOptionValue' && args.find((word) => /^--?[a-z]/i.test(word));
+  if (unknown) return explainError(command, typed, `unknown option '${unknown}'`, 'commander.unknownOption');
+  const text = message.replace(/^error: /, '');
+  const hint = (await findHint(command, typed, text, code)) ?? `See ${nameLine(command)} --help.`;
+  if (code !== 'commander.excessArguments') return usageError(text, hint);
+  const isSecret = hint === apiKeyHint || hint === privateKeyHint;
+  return usageError(`unexpected argument${isSecret ? '' : ` '${args[registeredArguments.length]}'`}`, hint);
 }
 
 async function findHint(
@@ -40,12 +48,11 @@ async function findHint(
       return didYouMean(await findMeant(command, word, typed.argv));
     case 'commander.unknownOption':
       return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
-    case 'commander.excessArguments':
-      return hintForExtraArguments(command, typed);
     case 'commander.conflictingOption':
       return 'Omit one of them.';
+    case 'commander.excessArguments':
+      return hintForExtraArguments(command, typed);
     case 'commander.missingArgument':
-      return typed.example && `For example: sotra ${typed.example}`;
     case 'commander.missingMandatoryOptionValue':
       return hintForExtraArguments(command, typed) ?? (typed.example && `For example: sotra ${typed.example}`);
     default:
@@ -78,14 +85,14 @@ const sameVerbs = [
 
 /** Lines of other tools, and the same here. */
 const otherLines: ReadonlyMap<string, string> = new Map([
-  ['api', 'request'],
+  ['api', 'request GET'],
   ['auth whoami', 'auth status'],
   ['board', 'leaderboard list'],
   ['comment add', 'comment post'],
   ['comment reply', 'comment post'],
   ['config', 'context'],
   ['configure', 'auth login'],
-  ['curl', 'request'],
+  ['curl', 'request GET'],
   ['feed list', 'feed home'],
   ['follow list', 'profile follows'],
   ['init', 'auth login'],
@@ -120,7 +127,10 @@ async function findMeant(command: Command, word: string, argv: readonly string[]
   if (isReference(word) && names.includes('add')) return write(`${command.name()} add`, command.args);
   if (isReference(word)) return write(`${names.includes('get') ? command.name() : 'profile'} get`, [word]);
   const name = findSame(sameVerbs, word, names) ?? nearest(word, names);
-  return name && shellLine([...nameLine(command).split(' '), name, ...rest]);
+  const meant = command.commands.find((each) => each.name() === name);
+  const takesNothing = command.parent !== null && meant?.registeredArguments.length === 0;
+  const kept = takesNothing && !second.startsWith('-') ? others : rest;
+  return name && shellLine([...nameLine(command).split(' '), name, ...kept]);
 }
 
 /** The subcommands of this name in all groups; none if there are too many to tell which is meant. */
@@ -135,8 +145,8 @@ function findSame(lists: readonly string[], word: string, known: readonly string
   return lists
     .map((list) => list.split(' '))
     .filter((names) => names.includes(word))
-    .flatMap((names) => names.filter((name) => known.includes(name)))
-    .at(0);
+    .flat()
+    .find((name) => known.includes(name));
 }
 
 function namesOf(command: Command): string[] {
@@ -147,25 +157,29 @@ const apiKeyHint =
   'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.';
 const privateKeyHint =
   'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.';
-const headerHint = 'Headers are set for you, including the API key: omit it.';
-const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
 
 /** Names of one option, here and in other tools; the first that the command has is meant. */
 const sameOptions = [
   '--chains --chain --network',
   '--columns --fields',
+  '--query -f -F --field --raw-field --param',
   '--context --env --profile',
   '--data --body',
   '--detach -d --background --daemon',
   '--file -f',
   '--follow -f --tail --watch',
   '--format -f',
-  '--limit --max --count --top --page-size --per-page',
+  '--jq --template',
+  '--limit -L --max --count --top --page-size --per-page',
+  '--out -o --output',
   '--quiet -q -s --silent',
   '--sort --order-by --sort-by',
-  '--text -m --message',
+  '--no-color --color --colour',
+  '--text -m --message --body',
   '--timeframe --period --window --interval --since',
   '--to --url',
+  '--type --kind --event --events',
+  '--with-key --with-token',
   '--base-url --endpoint --host --url',
   '--verbose --debug',
   '--watch --follow --tail --interval',
@@ -173,31 +187,19 @@ const sameOptions = [
 ];
 
 /** Options of other tools that need more than another name. */
-const otherOptions: ReadonlyMap<string, string> = new Map([
+const otherOptions: readonly (readonly [names: string, hint: string])[] = [
+  ['--web', 'sotra ui --open shows the same data in the browser.'],
   ['-v', 'Did you mean --verbose? The version is sotra --version.'],
-  ['-o', formatHint],
-  ['--output', formatHint],
-  ['-H', headerHint],
-  ['--header', headerHint],
+  ['-o --output', 'Did you mean --format? It takes table, json, ndjson, csv or tsv.'],
+  ['-H --header', 'Headers are set for you, including the API key: omit it.'],
   ['--api-key', apiKeyHint],
-  ['--private-key', privateKeyHint],
-  ['--privkey', privateKeyHint],
+  ['--private-key --privkey', privateKeyHint],
   ['--password', 'A password is never an argument: --password-file <file>, or type it when asked.'],
-]);
+];
 
 /** Options of other tools that are the first argument here, which may be a method. */
 const methodNames = ['-X', '--method', '--request'];
-const argumentNames = [
-  '--address',
-  '--identifier',
-  '--id',
-  '--uid',
-  '--hash',
-  '--wallet',
-  '--name',
-  '--user',
-  '--trader',
-];
+const argumentNames = '--address --identifier --id --uid --hash --wallet --name --user --trader'.split(' ');
 
 const pagingOptions = ['--limit', '--page', '--cursor', '--offset', '--older-than', '--all'];
 
@@ -229,8 +231,7 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   if (isCount && known.includes('--limit'))
     return line`Did you mean --limit ${digits || (argv[argv.indexOf(flag) + 1] ?? 5)}?`;
   if (flag === '--key' && nameLine(command).startsWith('sotra auth')) return apiKeyHint;
-  const sendsRequests = known.includes('--retries');
-  if (sendsRequests && pagingOptions.includes(flag)) {
+  if (known.includes('--retries') && pagingOptions.includes(flag)) {
     const own = known.filter((each) => pagingOptions.includes(each));
     return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
   }
@@ -246,7 +247,8 @@ function nameArguments({ registeredArguments }: Command): string {
 }
 
 function explainOption(flag: string, known: readonly string[]): string | undefined {
-  return otherOptions.get(flag) ?? didYouMean(findSame(sameOptions, flag, known));
+  const [, hint] = otherOptions.find(([names]) => names.split(' ').includes(flag)) ?? [];
+  return didYouMean(findSame(sameOptions, flag, known)) ?? hint;
 }
 
 function nearestOption(flag: string, known: readonly string[]): string | undefined {
@@ -263,31 +265,46 @@ function listOptions(command: Command): string[] {
   return command.parent === null ? own : [...own, ...listOptions(command.parent)];
 }
 
-/** Words that people type to start a command without subcommands. */
-const startWords = ['start', 'serve', 'run'];
-
-/** Options whose file people give as an argument. */
-const fileOptions = ['--file', '--signed'];
+/** Options whose value people give as an argument, such as a file or an address. */
+const fileOptions = ['--file', '--signed', '--out'];
+const urlOptions = ['--url', '--base-url', '--forward-to'];
 
 function hintForExtraArguments(command: Command, { argv }: TypedLine): string | undefined {
   const places = command.registeredArguments.length;
   const extra = command.args.slice(places);
-  const file = command.options.find(({ long }) => long !== undefined && fileOptions.includes(long));
+  const [word = ''] = extra;
   if (extra.length === 0) return undefined;
-  if (places === 0 && startWords.includes(extra[0] ?? '')) return didYouMean(nameLine(command));
+  if (nameLine(command) === 'sotra key import') return privateKeyHint;
+  if (nameLine(command) === 'sotra auth login') return apiKeyHint;
+  if (places === 0 && ['start', 'serve', 'run'].includes(word)) return didYouMean(nameLine(command));
   if (command.registeredArguments.at(-1)?.name() === 'comment') return 'Put a text of several words in quotes.';
-  if (file !== undefined && /\.\w+$|\/|^-$/.test(extra[0] ?? ''))
-    return didYouMean(`${file.long} ${shellWord(extra[0] ?? '')}`);
-  return didYouMean(joinList(command, argv, extra));
+  if (argv[argv.indexOf(word) - 1] === '--json') return didYouMean(`--json --columns ${shellWord(word)}`);
+  const known = listOptions(command);
+  const [, name = '', value = ''] = /^([\w-]+)==?(.+)$/.exec(word) ?? [];
+  if (known.includes(`--${name}`)) return didYouMean(`--${name} ${shellWord(value)}`);
+  const named = name ? ['--query'] : /^https?:/.test(word) ? urlOptions : /\.\w+$|\/|^-$/.test(word) ? fileOptions : [];
+  const option =
+    named.find((each) => known.includes(each)) ?? command.options.find((each) => takesValue(each, word))?.long;
+  return didYouMean(joinList(command, argv, extra) ?? (option && `${option} ${shellWord(word)}`));
+}
+
+/** Whether an option may be meant by a value that was typed as an argument. */
+function takesValue(option: Option, word: string): boolean {
+  if (!(option instanceof ParamOption)) return false;
+  const item = itemOf(option.param.kind);
+  if (item.type === 'choice') return listChoices(option.param).includes(word);
+  const isFree = item.type === 'json' || item.type === 'boolean' || (item.type === 'text' && !item.format);
+  return !isFree && checkValue(item, parseText(item, word)) === undefined;
 }
 
 /** `--chains base,solana` for a list that was typed with spaces. */
 function joinList(command: Command, argv: readonly string[], extra: readonly string[]): string | undefined {
-  const [flag, first = ''] = argv.slice(argv.lastIndexOf(extra[0] ?? '') - 2);
+  const [flag, ...first] = argv.slice(argv.lastIndexOf(extra[0] ?? '') - 2).slice(0, 2);
   const option = command.options.find(({ long }) => long === flag);
   if (!(option instanceof ParamOption) || option.param.kind.type !== 'list' || option.param.noCommaSplit)
     return undefined;
   const choices = listChoices(option.param);
+  const items = [...first, ...extra].map((item) => item.replace(/,$/, ''));
   const fits = (text: string) => choices.length === 0 || choices.includes(text);
-  return extra.every(fits) ? `${flag} ${[first, ...extra].join(',')}` : undefined;
+  return items.slice(1).every(fits) ? `${flag} ${items.join(',')}` : undefined;
 }

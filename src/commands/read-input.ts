@@ -1,7 +1,7 @@
 import { tokenProblem } from '../api/address.ts';
 import { isKnownChain } from '../api/chain.ts';
 import { checkParam, type Param, type Params } from '../api/endpoint.ts';
-import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
+import { checkValue, itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
 import { nearest } from '../api/nearest.ts';
 import type { KnownNames } from '../calls/known-names.ts';
 import { command } from '../client/shell.ts';
@@ -37,7 +37,7 @@ export async function readInput(
   const input: Record<string, unknown> = {};
   for (const [key, param] of Object.entries(params)) {
     const label = labelOf(key, param);
-    const resolve = (text: string) => resolveName(label, param, text, typed['chain'], names);
+    const resolve = (text: string) => resolveName(label, param, text, names);
     const value = await readValue(label, param, typed[key], resolve);
     const problem = checkParam(param, value);
     if (problem !== undefined) throw hintForOrder(params, key, typed) ?? refuseValue(label, param, problem);
@@ -111,8 +111,22 @@ function requireHexPrefix(label: string, param: Param, text: string): void {
 function refuseValue(label: string, param: Param, { value, message }: Problem) {
   const text = typeof value === 'string' ? value : formatTyped(value);
   const near = typeof value === 'string' ? nearest(value, listChoices(param)) : undefined;
-  const hint = near === undefined ? hintForName(param, text) : `Did you mean ${near}?`;
+  const meant = near ?? findInAddress(text) ?? findNumber(param, text);
+  const hint = meant === undefined ? hintForName(param, text) : `Did you mean ${meant}?`;
   return usageError(`${label} ${showTyped(text)}: ${message}`, hint);
+}
+
+/** The identifier or hash in the address of a page, such as one of a block explorer. */
+function findInAddress(text: string): string | undefined {
+  const parts = /^https?:/.test(text) ? text.split(/[/?#=&]/) : [];
+  return parts.find((part) => identifier.test(part) || /^0x[\da-f]{64}$/i.test(part));
+}
+
+/** The number in `$1,000`. */
+function findNumber({ kind }: Param, text: string): string | undefined {
+  const [item, plain] = [itemOf(kind), text.replace(/^\$|_|,(?=\d{3}\b)/g, '')];
+  const isNumber = item.type === 'integer' || item.type === 'number';
+  return isNumber && checkValue(item, parseText(item, plain)) === undefined ? plain : undefined;
 }
 
 /** The error for two arguments that were swapped: `usage` with the right order. */
@@ -134,7 +148,7 @@ function hintForName(param: Param, text: string): string | undefined {
   const isName = /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !identifier.test(text);
   if (!isName || identifies(param) !== 'trader') return undefined;
   if (/\.eth$/i.test(text)) return 'ENS names are not looked up: give the address, 0x and 40 hex digits.';
-  return 'In commands that read, a name or a row (#3) of the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.';
+  return 'Commands that read also take a name or row (#3) of the last board (sotra leaderboard list); sotra alias set saves a name for all commands.';
 }
 
 /** The choices of a parameter, as they are typed. */
@@ -163,18 +177,20 @@ function warnOfUnsentItems(label: string, { kind }: Param, value: unknown, warn:
 /** Errors: `usage` for a token that cannot be one of its chain. */
 function checkTokens(params: Params, input: Readonly<Record<string, unknown>>): void {
   const { chain } = input;
-  if (!hasTokenAddresses(chain)) return;
+  // A chain that the document does not name may have other tokens than addresses.
+  if (typeof chain !== 'string' || chain === 'hyperliquid' || !isKnownChain(chain)) return;
   for (const [key, param] of Object.entries(params)) {
     const token = input[key];
     if (identifies(param) !== 'token' || typeof token !== 'string') continue;
+    const label = labelOf(key, param);
+    if (/^\$?[A-Za-z][\w.-]{0,19}$/.test(token))
+      throw usageError(
+        `${label} ${token}: not the address of a token on ${chain}`,
+        'Give its contract address or mint: lists of positions show it with --columns tokenAddress.',
+      );
     const message = tokenProblem(chain, token);
-    if (message !== undefined) throw refuseValue(labelOf(key, param), param, { value: token, message });
+    if (message !== undefined) throw refuseValue(label, param, { value: token, message });
   }
-}
-
-/** Whether tokens of a chain are known by addresses; a chain that the document does not name may have others. */
-function hasTokenAddresses(chain: unknown): chain is string {
-  return typeof chain === 'string' && chain !== 'hyperliquid' && isKnownChain(chain);
 }
 
 /** An identifier as the service takes it. */
@@ -188,17 +204,11 @@ export function isReference(text: string): boolean {
   return identifier.test(text) || shortened.test(text) || /^(?:[#@]|0x|ext:)/i.test(text.trim());
 }
 
-/** Whether the symbol of a token was typed, on a chain where tokens have addresses. */
-function isSymbol(text: string, chain: TypedInput[string]): boolean {
-  return hasTokenAddresses(chain) && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
-}
-
 /** What was typed, or what an alias, a stored key, a row or a name on the last board means. Errors: `usage` for an unknown or ambiguous one. */
 async function resolveName(
   label: string,
   param: Param,
   typed: string,
-  chain: TypedInput[string],
   findNames: () => Promise<KnownNames>,
 ): Promise<string> {
   const named = identifies(param);
@@ -206,13 +216,7 @@ async function resolveName(
   const text = typed.trim();
   const isCoin = named === 'token' && /^@\d+$/.test(text);
   if (text.startsWith('@') && !isCoin) return requireAlias(text, (await findNames()).aliases, label);
-  if (named === 'token') {
-    if (!isSymbol(text, chain)) return text;
-    throw usageError(
-      `${label} ${text}: not the address of a token on ${chain}`,
-      'Give its contract address or mint: lists of positions show it with --columns tokenAddress.',
-    );
-  }
+  if (named === 'token') return text;
   const [, row] = /^#(\d+)$/.exec(text) ?? [];
   if (row !== undefined) return findRow(label, text, Number(row), await findNames());
   if (isReference(text)) return text;

@@ -122,7 +122,7 @@ function describeOutcome(result: Result, exitCode: number): SotraError | undefin
   return new SotraError(code as ErrorCode, message);
 }
 
-const seeWhy = 'sotra why says what was asked, what came back, and what to type next.';
+const seeWhy = 'sotra why shows the request, the answer and what to do next.';
 
 /** Errors about which `sotra why` says more than their hints. */
 const codesWithMoreToSay: readonly ErrorCode[] = [

@@ -197,8 +197,10 @@ function refuseBadLines(
   const rest = strays.count === 0 ? `send the rest (${formatCount(size)})` : 'check the rest';
   const isMistyped = shown.some(({ reason }) => reason === wrongChecksum);
   const accept = isMistyped ? ' A wrong checksum is accepted with --allow-bad-checksum.' : '';
+  const isNoList = file === undefined && size === 0;
+  const correct = isNoList ? 'Separate addresses with commas; a file goes to --file' : 'Correct them';
   throw new SotraError('usage', `${name}: ${what}; nothing was sent`, {
-    hint: `Correct them${size === 0 ? '' : `, or ${rest} with --skip-invalid`}.${accept}`,
+    hint: `${correct}${size === 0 ? '' : `, or ${rest} with --skip-invalid`}.${accept}`,
     details: { rejected: shown },
   });
 }

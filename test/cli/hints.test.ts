@@ -23,8 +23,8 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['leaderboard list -v', "unknown option '-v'", 'Did you mean --verbose? The version is sotra --version.'],
   ['leaderboard list --limit', "option '--limit <n>' argument missing", 'See sotra leaderboard list --help.'],
   ['follow bulk list.csv', "required option '--file <file>' not specified", 'Did you mean --file list.csv?'],
-  ['comment verify ./signed.json', "too many arguments for 'verify'.", 'Did you mean --signed ./signed.json?'],
-  ['comment post good morning', "too many arguments for 'post'.", 'Put a text of several words in quotes.'],
+  ['comment verify ./signed.json', "unexpected argument './signed.json'", 'Did you mean --signed ./signed.json?'],
+  ['comment post good morning', "unexpected argument 'morning'", 'Put a text of several words in quotes.'],
   ['leaderboard --limit 5', "unknown option '--limit'", 'Name a subcommand first: list, rank, copytraded, sections.'],
   ['--timeout 5s leaderboard list', "unknown option '--timeout'", 'Options of a command go after its name: sotra'],
   ['--jsn leaderboard list', "unknown option '--jsn'", 'Did you mean --json?'],
@@ -65,7 +65,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['comment sign --private-key 0x1', "unknown option '--private-key'", 'A private key is never an argument: --key'],
   ['auth login --key abc', "unknown option '--key'", 'A key is never an argument: sotra auth login asks for it, or'],
   ['wallet new trader', "unknown command 'wallet'", 'Did you mean sotra key generate trader?'],
-  ['mcp start', "too many arguments for 'mcp'.", 'Did you mean sotra mcp?'],
+  ['mcp start', "unexpected argument 'start'", 'Did you mean sotra mcp?'],
   ['ui --port 8080', "unknown option '--port'", 'The page is served on a free port: omit it. --ready-file <file>'],
   ['request -X POST /v2/x', "unknown option '-X'", 'It is an argument: sotra request <method> <path>.'],
   ['request GET /v2/x -H Accept:text/plain', "unknown option '-H'", 'Headers are set for you, including the API key'],
@@ -78,12 +78,53 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['token comments base x -n20', "unknown option '-n20'", 'Did you mean --limit 20?'],
   ['leaderboard list --columns Trader', '--columns Trader: no such column', 'Did you mean name? Columns: rank,'],
   ['leaderboard list --columns roi30d', '--columns roi30d: no such column', 'Did you mean roiPercent30d? Columns:'],
-  ['leaderboard list --chains base solana', "too many arguments for 'list'.", 'Did you mean --chains base,solana?'],
+  ['leaderboard list --chains base solana', "unexpected argument 'solana'", 'Did you mean --chains base,solana?'],
+  ['leaderboard list --chains base, solana', "unexpected argument 'solana'", 'Did you mean --chains base,solana?'],
+  ['leaderboard list 5', "unexpected argument '5'", 'Did you mean --limit 5?'],
+  ['leaderboard list solana', "unexpected argument 'solana'", 'Did you mean --chains solana?'],
+  ['leaderboard list limit=5', "unexpected argument 'limit=5'", 'Did you mean --limit 5?'],
+  ['leaderboard list -L 5', "unknown option '-L'", 'Did you mean --limit?'],
+  ['leaderboard list --web', "unknown option '--web'", 'sotra ui --open shows the same data in the browser.'],
+  ['auth login --with-token', "unknown option '--with-token'", 'Did you mean --with-key?'],
+  ['comment post --body gm', "unknown option '--body'", 'Did you mean --text?'],
+  ['bundle -o out.zip', "unknown option '-o'", 'Did you mean --out?'],
+  ['bundle out.zip', "unexpected argument 'out.zip'", 'Did you mean --out out.zip?'],
+  ['profile set-name ext:a alice', "unexpected argument 'alice'", 'Did you mean --name alice?'],
+  ['context set own https://a.example', "unexpected argument 'https://a", 'Did you mean --base-url https://a.example?'],
+  ['webhook register http://x/hook', "required option '--url <url>'", 'Did you mean --url http://x/hook?'],
+  ['webhook listen --secret whsec_a', "unknown option '--secret'", 'Did you mean --secret-file?'],
+  ['request GET /v2/x limit=1', "unexpected argument 'limit=1'", 'Did you mean --query limit=1?'],
+  ['request GET /v2/x -f limit=1', "unknown option '-f'", 'Did you mean --query?'],
+  ['api /v2/x', "unknown command 'api'", 'Did you mean sotra request GET /v2/x?'],
+  ['key show trader', "unknown command 'show'", 'Did you mean sotra key list?'],
+  [`key import trader 0x${'1'.repeat(64)}`, 'unexpected argument\n', 'A private key is never an argument'],
+  ['auth login sk_live', 'unexpected argument\n', 'A key is never an argument: sotra auth login asks'],
+  [
+    `--sandbox profile get https://basescan.org/address/${address}#code`,
+    `<identifier> https://basescan.org/address/${address}#code: must be`,
+    `Did you mean ${address}?`,
+  ],
+  [
+    `token comments base https://dexscreener.com/base/${address}`,
+    `<contract> https://dexscreener.com/base/${address}: a token on base is 0x and 40 hex digits`,
+    `Did you mean ${address}?`,
+  ],
+  [
+    `token positions base open ${address}`,
+    `${address} is in the wrong place`,
+    'The order is <chain> <contract> <status>.',
+  ],
+  ['leaderboard list --limit 1_00', '--limit 1_00: must be a whole number from 1 to 250', 'Did you mean 100?'],
   ['--sandbox profile get vitalik.eth', '<identifier> vitalik.eth: must be', 'ENS names are not looked up: give the'],
   [`profile get ${hex} --sandbox`, `<identifier> ${hex}: must begin with 0x`, `Did you mean ${address}?`],
   [`token positions base ${hex} open`, `<contract> ${hex}: must begin with 0x`, `Did you mean ${address}?`],
   ['--sandbox profile get 0xdead…beef', '<identifier> 0xdead…beef: is shortened: the whole address is needed', ''],
 ];
+
+test('fields after --json, as gh takes them, are columns', async () => {
+  const { err } = await run('leaderboard list --json name,pnlUsd');
+  expect(JSON.parse(err).error.hint).toBe('Did you mean --json --columns name,pnlUsd?');
+});
 
 test('a comment that begins with a dash goes after two dashes', async () => {
   const outcome = await run(['comment', 'post', '-10 % and still long', '--last', '--key', 'trader']);

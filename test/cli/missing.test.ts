@@ -5,7 +5,7 @@ import { outlines } from '../support/outlines.ts';
 const first = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
 const token = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
-const noName = 'a name or a row (#3) of the last board works';
+const noName = 'a name or row (#3) of the last board';
 
 test('a row or a name of the last board works as its trader', async () => {
   const { env } = newUser();
@@ -114,7 +114,7 @@ test('a command that writes accepts an alias or a stored key, but no name of the
   expect((await add('mine')).out).toContain(address);
   for (const who of ['@whale', 'whale'])
     expect([who, (await add(who)).out]).toEqual([who, expect.stringContaining(two)]);
-  expect(await add('bob')).toEqual(failure(2, `In commands that read, ${noName}`));
+  expect(await add('bob')).toEqual(failure(2, `Commands that read also take ${noName}`));
 });
 
 test('a symbol instead of the address of a token is refused before anything is sent', async () => {

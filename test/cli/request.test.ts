@@ -35,7 +35,7 @@ test('the body is the text that was given, as an argument, from a file and from 
 });
 
 test.each([
-  ['request GET v2/leaderboard', 'must begin with a slash', 'Perhaps /v2/leaderboard'],
+  ['request GET v2/leaderboard', 'must begin with a slash', 'Did you mean /v2/leaderboard?'],
   ['request GET https://elsewhere.example/v2/leaderboard', 'the key is sent nowhere else', '--base-url'],
   ['request GET /v1/x -q limit', '--query limit: must be name=value', ''],
   ['request POST /v1/x -d {a:1}', '--data {a:1}: is not JSON', '@file'],

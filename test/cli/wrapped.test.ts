@@ -34,8 +34,8 @@ test('text of the service never begins a line', async () => {
   expect(err).toBe(`error: no no no no no no no no no no
   hint: paste this (HTTP 400 from GET
   /v2/leaderboard)
-hint: sotra why says what was asked,
-  what came back, and what to type next.
+hint: sotra why shows the request, the
+  answer and what to do next.
 `);
 });
 

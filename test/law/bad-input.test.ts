@@ -55,11 +55,7 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   ['help fomatting', undefined, 'Did you mean sotra help formatting?'],
   ['help leaderbord list', undefined, 'Did you mean sotra help leaderboard?'],
   ['leaderboard list --chain base', "unknown option '--chain'", 'Did you mean --chains?'],
-  [
-    'leaderboard list extra',
-    "too many arguments for 'list'. Expected 0 arguments but got 1.",
-    'See sotra leaderboard list --help.',
-  ],
+  ['leaderboard list extra', "unexpected argument 'extra'", 'See sotra leaderboard list --help.'],
   ['leaderboard list --format jsn', '--format jsn: must be one of table, json, ndjson, csv, tsv', 'Did you mean json?'],
   ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1d, such as 500ms, 30s or 2m'],
   ['leaderboard list --rate 5/d', '--rate 5/d: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s'],

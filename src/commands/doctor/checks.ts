@@ -96,7 +96,7 @@ function checkService(service: Service | SotraError): Finding {
   if (service instanceof SotraError)
     return service.code === 'no-service'
       ? warning(service.message, 'sotra auth login; or use --sandbox, or set SOTRA_BASE_URL')
-      : problem(service.message, service.hint ?? 'see sotra context list');
+      : problem(service.message, service.hint ?? 'correct SOTRA_BASE_URL, --base-url or the context');
   const { baseUrl, baseUrlSource, context: name, kind } = service;
   if (kind === 'sandbox') return ok('the built-in sandbox, inside this command');
   const found = `${baseUrl}, from ${baseUrlSource === 'context' ? `context ${name}` : baseUrlSource}`;
@@ -123,6 +123,7 @@ interface ServiceAnswer {
   /** Not a web page, which is of a proxy, a bot check or a web server. */
   isOfService?: boolean;
   ms: number;
+  /** Not a number if the service sent no time. */
   dateMs?: number;
   failure?: SotraError;
 }
@@ -143,14 +144,8 @@ async function askService({ baseUrl, apiKey }: Service, { io, options }: Context
       request = { ...request, url };
       answer = await transport.send(request, limits);
     }
-    const { status, headers } = answer;
-    const dateMs = Date.parse(String(headers['date']));
-    return {
-      status,
-      isOfService: !isWebPage(answer),
-      ms: io.now() - started,
-      ...(Number.isNaN(dateMs) ? {} : { dateMs }),
-    };
+    const dateMs = Date.parse(String(answer.headers['date']));
+    return { status: answer.status, isOfService: !isWebPage(answer), ms: io.now() - started, dateMs };
   } catch (error) {
     const ms = io.now() - started;
     const hintConfig = { baseUrl, timeoutMs, maxTimeMs: timeoutMs, maxWaitMs };
@@ -183,7 +178,7 @@ function checkTls(service: Service | SotraError, online: ServiceAnswer | undefin
 }
 
 function checkClock(online: ServiceAnswer | undefined, { io }: Context): Finding {
-  if (online?.dateMs === undefined) return skipped('the service sent no time');
+  if (!online?.dateMs) return skipped('the service sent no time');
   // The header has whole seconds, and was written while we waited.
   const skewMs = io.now() - online.ms / 2 - online.dateMs - 500;
   const seconds = Math.round(Math.abs(skewMs) / 1000);

@@ -141,10 +141,7 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
   internal: ['a bug in sotra', 'Run the command again with --verbose and report what it prints.'],
   usage: ['a flag, argument or file was refused before anything was sent', 'The message names it; see --help.'],
   'no-service': ['no service was named', 'Log in with sotra auth login, use --sandbox, or set SOTRA_BASE_URL.'],
-  'insecure-url': [
-    'a key or password would be sent in the clear',
-    'Use https or tls; http and nats are for loopback only.',
-  ],
+  'insecure-url': ['a key or password would be sent in the clear', 'Use https or tls; http and nats only to loopback.'],
   config: ['the settings, or a local file or folder, cannot be used', 'Run sotra doctor.'],
   locked: ['another process is using it', 'Wait until that process has ended, or end it.'],
   'local-file': ['a file cannot be read or written', 'Check its path, its permissions and the disk space.'],
@@ -160,27 +157,15 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
     'the service asked to slow down (429), also after all retries',
     'Wait as long as it says (retryAfterSec in the JSON error), or allow a longer wait with --timeout.',
   ],
-  'server-error': [
-    'the service failed (5xx), also after all retries',
-    'Try again later, or report the request id to the service.',
-  ],
+  'server-error': ['the service failed (5xx), also after all retries', 'Try again later, or report the request id.'],
   network: ['the connection failed or broke', 'Check the base URL and the network with sotra doctor.'],
   timeout: ['no answer in time', 'Allow more with --timeout.'],
   redirect: ['the service redirected to another address, and the key is not sent there', 'Correct the base URL.'],
   partial: ['part of the work was done; the rest can be resumed', 'Run the command that the message names.'],
   'signing-key': ['the private key cannot be read or used', 'Check the key with sotra key list or its file.'],
-  verification: [
-    'a signature, a delivery or a returned comment failed verification',
-    'The message says which check failed.',
-  ],
-  'bad-answer': [
-    'the answer is not JSON, is too large or cannot be decoded',
-    'Check that the base URL is the service itself.',
-  ],
+  verification: ['a signature, delivery or returned comment failed verification', 'The message names the check.'],
+  'bad-answer': ['the answer is not JSON, too large or cannot be decoded', 'Check that the base URL is the service.'],
   contract: ['the answer does not match the interface', 'See the raw answer with sotra request.'],
   'wait-timeout': ['the command gave up waiting', 'Wait longer, or check what it was waiting for.'],
-  interrupted: [
-    'Ctrl-C (130), SIGTERM (143) or SIGHUP (129) ended it',
-    'Run it again; uploads resume where they stopped.',
-  ],
+  interrupted: ['Ctrl-C (130), SIGTERM (143) or SIGHUP (129) ended it', 'Run it again; uploads resume.'],
 };

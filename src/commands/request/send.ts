@@ -35,14 +35,11 @@ export async function sendTyped(typed: RequestInput, context: Context): Promise<
   if (typed.method === 'GET' && typed.data !== undefined)
     throw usageError('--data cannot be used with GET', 'Use --query name=value, or another method.');
   if (typed.paginate && typed.method !== 'GET')
-    throw usageError(
-      `--paginate cannot be used with ${typed.method}`,
-      'Only GET requests can be paginated: a write would be sent again for each page.',
-    );
+    throw usageError(`--paginate cannot be used with ${typed.method}`, 'Only GET requests have pages: omit it.');
   if (context.options.preview) return { kind: 'request', request: await context.client.previewRequest(wire) };
   if (typed.method === 'DELETE') await confirm(`send DELETE ${wire.path}`, context);
   if (!typed.paginate) {
-    const sent = context.client.request(wire, { includeBodyInError: true });
+    const sent = context.client.request(wire, withBody);
     const { data, text } = await sent.catch((thrown: unknown) => {
       throw warnOfRepeat(thrown, wire.method);
     });
@@ -55,6 +52,8 @@ export async function sendTyped(typed: RequestInput, context: Context): Promise<
 
 type Query = Readonly<Record<string, readonly string[]>>;
 
+const withBody = { includeBodyInError: true };
+
 /** The items of all pages, a batch a page. Errors: those of the call; `contract` when a page comes twice; `redirect` as in `fetchNext`. */
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
   const { baseUrl, wire: overrides } = await context.config.service();
@@ -64,14 +63,11 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   const fetchPage = (input: Readonly<Record<string, unknown>>, link?: string) => {
     const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets });
     const isWhole = link !== undefined || first.href !== undefined;
-    return context.client.request(
-      { ...first, ...(isWhole ? { href: to } : { path: to }) },
-      { includeBodyInError: true },
-    );
+    return context.client.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, withBody);
   };
   const seen = new Set<string>();
   let [before, fullPage, page] = ['', Number(query[names.size]?.[0]), Number(query[names.page]?.[0] ?? 1)];
-  for (let answer = await context.client.request(first, { includeBodyInError: true }); ; ) {
+  for (let answer = await context.client.request(first, withBody); ; ) {
     const { data, text } = answer;
     const isList = Array.isArray(data) || listKey(data) !== undefined;
     const items = isList ? listItems(data) : [data];
@@ -121,7 +117,7 @@ function readAddress(
   const address = search === '' ? typed : `${typed}${typed.includes('?') ? '&' : '?'}${search}`;
   if (typed.startsWith('/')) return { path: address };
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined) throw usageError(`<path> ${typed}: must begin with a slash`, `Perhaps /${typed}`);
+  if (url === undefined) throw usageError(`<path> ${typed}: must begin with a slash`, `Did you mean /${typed}?`);
   if (url.origin === new URL(baseUrl).origin) return { path: url.pathname + url.search, href: url.href };
   throw usageError(
     `<path> ${typed}: is not on ${new URL(baseUrl).origin}, and the key is sent nowhere else`,

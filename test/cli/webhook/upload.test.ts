@@ -194,6 +194,8 @@ test('every bad line is named with its number and what is wrong, and nothing is 
   ]);
   write('list', 'vitalik.eth\n');
   expect(await sotra(`${add} @list`)).toEqual(failure(2, 'nothing was sent\nhint: Correct them.\n'));
+  const named = await sotra(`${add.replace('--file', '--wallet-addresses')} list`);
+  expect(named).toEqual(failure(2, 'hint: Separate addresses with commas; a file goes to --file.\n'));
 });
 
 test('twenty bad lines are shown and the others counted; a file has them all', async () => {
