@@ -139,7 +139,7 @@ export async function listen(
   };
   return startHttpServer(handle, {
     port,
-    hint: 'Choose another port with --port, or --port 0 for a free one.',
+    hint: 'It may be a sandbox: see sotra sandbox status. Or choose another port with --port; 0 is a free one.',
     maxConnections: 1000,
     onError: () => undefined,
   });
