@@ -40,7 +40,6 @@ interface ExamCase extends Pick<ExamRow, 'case' | 'sent' | 'expected'> {
   by?: string | null;
 }
 
-const largeBytes = 5 * 1024 * 1024;
 const taken = { pass: /^2/ };
 const refused = { expected: '4xx, such as 401', pass: /^4/, warn: /^[35]/ };
 
@@ -104,7 +103,7 @@ const cases: readonly ExamCase[] = [
     sent: 'a signed event of 5 MB',
     expected: '2xx, or 413 or another 4xx',
     pass: /^[24]/,
-    change: { padding: 'x'.repeat(largeBytes) },
+    change: { padding: 'x'.repeat(5 * 1024 * 1024) },
   },
   {
     case: 'slow',
@@ -141,8 +140,7 @@ export async function examineEndpoint({ url, secretFile, junit }: ExamInput, con
 }
 
 async function sendCases({ url, secret }: { url: string; secret: string }, context: Context): Promise<ExamRow[]> {
-  const { io, options } = context;
-  const { now, sleep, signal } = io;
+  const { now, sleep, signal } = context.io;
   const rows: ExamRow[] = [];
   const progress = await showProgress(context);
   const db = openDb(':memory:');
@@ -156,7 +154,7 @@ async function sendCases({ url, secret }: { url: string; secret: string }, conte
       last = delivery;
       const startMs = now();
       const outcome = await sendDelivery(url, delivery.body, delivery.signed, {
-        answerMs: (options.typedTimeoutMs ?? maxAnswerMs) + 10 * pauseMs,
+        answerMs: (context.options.typedTimeoutMs ?? maxAnswerMs) + 10 * pauseMs,
         signal,
         pause: pauseMs === 0 ? undefined : () => sleep(pauseMs, signal),
       });
@@ -198,16 +196,18 @@ function makeRow({ case: name, sent, expected, pass, warn, quickMs }: ExamCase, 
   return { case: name, sent, status, ms, error, expected, verdict: answer === undefined ? null : verdict };
 }
 
-/** A line for each case that did not pass, and one that counts them. */
+/** A line for each case that did not pass, likely causes, and a line that counts them. */
 function describeRows(rows: readonly ExamRow[], secretFile: string): string[] {
   const count = (verdict: ExamRow['verdict']) => rows.filter((row) => row.verdict === verdict).length;
   const others = rows.filter(({ verdict }) => verdict !== 'pass');
   const failed = others.find(({ verdict }) => verdict === 'fail');
   const next = failed ? ` Next: fix ${failed.case} (see sotra help webhooks), then run the same line again.` : '';
-  const [status = 0] = rows.map((row) => row.status ?? 0);
+  const answered = (name: string, status: RegExp) => status.test(`${rows.find((row) => row.case === name)?.status}`);
+  const causes = `another secret than in ${secretFile}, a body that is parsed before it is verified, hex instead of base64url`;
   return [
     ...others.map((row) => `${row.verdict} ${row.case}: ${describeAnswer(row)}; expected ${row.expected}`),
-    ...([401, 403].includes(status) ? [`Does the endpoint verify with the secret in ${secretFile}?`] : []),
+    ...(answered('good', /^40[013]/) ? [`Likely causes: ${causes}.`] : []),
+    ...(answered('bad-signature', /^2/) ? ['Likely cause: the endpoint does not compare signatures.'] : []),
     `${count('pass')} passed, ${counted(count('warn'), 'warning')}, ${count('fail')} failed.${next}`,
   ];
 }

@@ -87,7 +87,7 @@ test('an endpoint that accepts everything fails with exit 12, its table on stdou
   ]);
   expect(err).toMatch(/^fail bad-signature: 200 in \d+ ms; expected 4xx, such as 401\n/);
   expect(err).toMatch(
-    /\n6 passed, 1 warning, 3 failed\. Next: fix bad-signature \(see sotra help webhooks\), then run the same line again\.\n$/,
+    /\nLikely cause: the endpoint does not compare signatures\.\n6 passed, 1 warning, 3 failed\. Next: fix bad-signature \(see sotra help webhooks\), then run the same line again\.\n$/,
   );
   const [, , suite, ...cases] = readFileSync(report, 'utf8').trimEnd().split('\n').slice(0, -2);
   expect(suite).toBe('<testsuite name="webhook exam" tests="10" failures="3" errors="0">');
@@ -124,10 +124,12 @@ test('no answer in time, and a connection that is cut, are failures of their cas
   expect(refusing).toMatchObject({ status: 401, error: null, verdict: 'fail' });
 });
 
-test('a good delivery that is refused asks for the secret', async () => {
-  const service = await stub((_, response) => response.writeHead(401).end());
+test('a good delivery that is refused has likely causes', async () => {
+  const service = await stub((_, response) => response.writeHead(400).end());
   const { err } = await examine(`${service.url}/hook`);
-  expect(err).toContain('Does the endpoint verify with the secret in ');
+  expect(err).toMatch(
+    /\nLikely causes: another secret than in \S+, a body that is parsed .*, hex instead of base64url\.\n/,
+  );
 });
 
 test('if nothing listens, there is one error, also in the report', async () => {
