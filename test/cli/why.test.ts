@@ -427,7 +427,7 @@ test.each([
   const { env } = await stub(script);
   const { err } = await run(board, { env });
   expect(err).toContain(start);
-  expect(err).toMatch(/hint: .*\bsotra why shows the request/);
+  expect(err).toMatch(/hint: .*\bsotra why (says more|shows the request)/);
   expect((await run(board, { env: { ...env, SOTRA_HISTORY: '0' } })).err).not.toContain('sotra why');
 });
 
