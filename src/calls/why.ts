@@ -110,18 +110,19 @@ async function readCallSettings(entry: NumberedEntry, context: Context): Promise
   const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;
   const service = typedBaseUrl === undefined ? untyped : await find(typedBaseUrl);
   const keyName = service && describeKey(service);
-  const keyBelongsTo = service && findOwner(service, stored);
-  return { ...service, keyName, keyBelongsTo, endpoints, context: name, typedBaseUrl };
+  // Another key may have been set since; the hint names the one that was sent.
+  const isSent = service && keyName && entry._sotra.hint?.includes(keyName) !== false;
+  const key = isSent ? { keyName, keyBelongsTo: findOwner(service, stored) } : {};
+  return { ...service, ...key, endpoints, context: name, typedBaseUrl };
 }
 
 /** Another context that has the key in use for another address. */
 function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): CallSettings['keyBelongsTo'] {
-  const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
+  return Object.entries(contexts).flatMap(([context, stored]) =>
     apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
       ? [{ context, baseUrl: stored.baseUrl }]
       : [],
-  );
-  return owner;
+  )[0];
 }
 
 type Line = readonly [name: string, text: string];

@@ -440,6 +440,8 @@ test('why names the context that a key is for, and does not show the key', async
   const { out } = await run('why', typed);
   expect(out).toContain('is the one of context staging, for https://staging.example');
   expect(out).not.toContain(staging.apiKey);
+  const later = await run('why', { env: { ...env, SOTRA_API_KEY: 'set-since-then' } });
+  expect(later.out).toContain(`${server.url} rejected the key that was sent: "no".`);
 });
 
 test('why names parameters without effect with the name that was meant, and fields that differ, of a call that succeeded too', async () => {
