@@ -8,12 +8,12 @@ import { singleValue, splitList } from './params.ts';
 
 /** The options of the program, which work anywhere on the line. */
 export const programOptions = (): Option[] => [
-  new Option('--context <name>', 'use this stored context (SOTRA_CONTEXT)'),
+  parsed('--context <name>', 'use this stored context (SOTRA_CONTEXT)', String),
   new Option('--sandbox', 'use the built-in sandbox; its state is kept between calls').conflicts([
     'context',
     'baseUrl',
   ]),
-  new Option('--base-url <url>', 'address of the service (SOTRA_BASE_URL)'),
+  parsed('--base-url <url>', 'address of the service (SOTRA_BASE_URL)', String),
   parsed('--format <format>', `output format: ${formats.join(', ')}`, readFormat),
   new Option('--json', "the service's JSON, unchanged; errors as JSON on stderr"),
   new Option('--no-color', 'no colors (also NO_COLOR)'),

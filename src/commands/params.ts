@@ -3,6 +3,7 @@ import { parseDuration } from '../api/duration.ts';
 import { flagName, local, type Param } from '../api/endpoint.ts';
 import { matching } from '../api/formats.ts';
 import { boolean, describeKind, formatted, integer, itemOf, listOf, optional, parsed, text } from '../api/kind.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { usageError } from '../errors.ts';
 
 /** The option of a parameter. It collects what was typed; `readInput` checks it. */
@@ -55,7 +56,7 @@ export function singleValue<T>(flag: string, parse: (typed: string) => T) {
   return (typed: string, before: T | undefined): T => {
     const value = parse(typed);
     if (before === undefined || JSON.stringify(before) === JSON.stringify(value)) return value;
-    const both = typeof value === 'string' ? `: ${before} and ${value}` : ', with different values';
+    const both = typeof value === 'string' ? hideUrlSecrets(`: ${before} and ${value}`) : ', with different values';
     throw usageError(`${flag} is given twice${both}`, 'It takes one value: omit the other.');
   };
 }

@@ -23,6 +23,11 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   ['follow add ext:a ext:b,,ext:c', '<target...> ext:b,,ext:c: has an empty item'],
   ['follow bulk --file a --file b', '--file is given twice: a and b', 'It takes one value: omit the other.'],
   ['request GET /v1/x -d {} -d []', '--data is given twice: {} and []'],
+  ['--context sandbox leaderboard list --context clicker', '--context is given twice: sandbox and clicker'],
+  [
+    'webhook list --base-url https://me:pass@a.test --base-url https://b.test',
+    '--base-url is given twice: https://***@a.test and https://b.test',
+  ],
   [
     'comment list 0x12 --chain base',
     '<hash...> 0x12: it has 2 hex digits; a transaction on base is 0x and 64 hex digits',

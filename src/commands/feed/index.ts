@@ -213,7 +213,7 @@ const cards: View<FeedAnswer, Card> = {
   layout: 'table',
   rows: (answer) => answer.items,
   columns: [...first.map(({ drop: _, ...column }) => column), ...latestColumns, ...others],
-  empty: 'No cards in this feed.',
+  empty: 'No cards in this feed. Perps need --chains hyperliquid or --chains all.',
 };
 
 function findLatest({ metadata }: Card): Card['metadata']['trades'][number] | undefined {

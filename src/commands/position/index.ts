@@ -231,7 +231,7 @@ export function tokenPositions(prices?: Prices) {
 export function profilePositions(prices?: Prices) {
   return {
     ...tokenPositions(prices),
-    empty: 'No such positions. To see perps, add --chains hyperliquid or --chains all.',
+    empty: 'No such positions. Perps need --chains hyperliquid or --chains all.',
     chart: drawPositions,
   };
 }

@@ -68,10 +68,8 @@ export async function noteUnforwarded(
 /** Notes how many deliveries wait, and how many were set aside. */
 export async function noteOpen(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
   const [waiting, failed] = [await inbox.waiting(targets), await inbox.failed()];
-  if (waiting > 0)
-    note(
-      `${counted(waiting, 'delivery')} ${waiting === 1 ? 'waits' : 'wait'} to be forwarded; the next start continues.`,
-    );
+  const wait = waiting === 1 ? 'waits' : 'wait';
+  if (waiting > 0) note(`${counted(waiting, 'delivery')} ${wait} to be forwarded; the next start continues.`);
   if (failed > 0) note(`${counted(failed, 'delivery')} set aside: see sotra webhook events --status failed.`);
 }
 

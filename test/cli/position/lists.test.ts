@@ -200,8 +200,10 @@ test('an unknown token and an unseen wallet have no positions, an unknown profil
   const exact = await answering([]);
   const { err } = await run('token positions hyperliquid xyz:nvda open', { env: exact.env });
   expect(err).toMatch(perhaps('xyz:NVDA'));
-  const unseen = await run(`--sandbox profile positions ${wallet('9')} open`);
-  expect(unseen).toEqual(failure(0, '--chains hyperliquid or --chains all'));
+  for (const command of [`profile positions ${wallet('9')} open`, `feed actor ${wallet('9')}`])
+    expect(await run(`--sandbox ${command}`)).toEqual(
+      failure(0, ' Perps need --chains hyperliquid or --chains all.\n'),
+    );
   const unknown = await run('--sandbox profile positions 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 open');
   expect(unknown.code).toBe(5);
 });
