@@ -722,7 +722,7 @@ complete -c sotra -n '__sotra_at " context set"' -l jq -x -d 'print the result o
 complete -c sotra -n '__sotra_at " context set" 1 1' -a '(__sotra_contexts)'
 complete -c sotra -n '__sotra_at " context remove"' -l dry-run -d 'show what would be sent or changed, without doing it; needs no key'
 complete -c sotra -n '__sotra_at " context remove" 1 1' -a '(__sotra_contexts)'
-complete -c sotra -n '__sotra_at " key generate"' -l chain -x -a 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' -d 'chain to sign for: solana, or any other for an EVM key (default)'
+complete -c sotra -n '__sotra_at " key generate"' -l chain -x -a 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' -d 'solana for a Solana key, another chain for an EVM key (default)'
 complete -c sotra -n '__sotra_at " key generate"' -l password-file -r -F -d 'file with the password to encrypt with (default: ask)'
 complete -c sotra -n '__sotra_at " key generate"' -l dry-run -d 'show what would be sent or changed, without doing it; needs no key'
 complete -c sotra -n '__sotra_at " key generate"' -l columns -x -a '(__fish_append , name family address file backup)' -d 'show these columns; with --json and ndjson, objects of these fields'

@@ -94,7 +94,6 @@ export const sections = defineEndpoint({
   path: '/v1/leaderboard',
   summary: 'The old leaderboard, in sections',
   deprecated: 'use leaderboard list, with --chains <x> for section chain-<x>',
-  description: 'Section chain-<x> is leaderboard list --chains <x>; section all is leaderboard list.',
   keyless: true,
   params: {
     limit: { ...limit, help: 'how many traders a section', source: 'spec' },

@@ -86,6 +86,7 @@ function describeForm(text: string): string {
   if (isEvmHash(text)) return 'that is the hash of an EVM transaction';
   if (isSolanaHash(text)) return 'that is a Solana transaction';
   if (isEvmAddress(text) || isSolanaAddress(text)) return 'that is an address, not a transaction';
+  if (/^https?:/.test(text)) return 'that is a URL, not a transaction hash';
   if (/^\s|\s$/.test(text)) return 'it begins or ends with a space or line end';
   return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is not a transaction hash';
 }

@@ -79,7 +79,7 @@ export function identifies({ kind, takesAddress }: Param): 'trader' | 'token' | 
 function describeParam({ kind, help, positional, serviceDefault, noCommaSplit }: Param): string {
   const item = itemOf(kind);
   const isFreeText = item.type === 'text' && item.maxLength === undefined;
-  const saysNothing = (isFreeText || item.type === 'boolean' || item.type === 'parsed') && !kind.nullable;
+  const saysNothing = isFreeText || item.type === 'boolean' || item.type === 'parsed';
   const allowed = saysNothing ? '' : `: ${describeKind(kind)}`;
   const byDefault = serviceDefault === undefined ? '' : ` (service default: ${serviceDefault})`;
   const repeated = kind.type === 'list' && noCommaSplit && !positional ? ' (repeatable)' : '';

@@ -225,7 +225,7 @@ test('auth login asks for the service, its address and the key, and prints the n
   const answers = ['7', '3', service.url, service.keyA];
   const { out, err } = await run('auth login --store file', { env, tty: 100, answers });
   expect(err).toContain('Which service? Enter: the sandbox\n   1  the built-in sandbox: offline, without a key\n');
-  expect(err).toContain('There is no number 7.\n');
+  expect(err).toContain('Enter a number from 1 to 3, not 7.\n');
   expect(err).toContain('local is now the current context.\nNext: sotra leaderboard list --limit 5\n');
   expect(out + err).not.toContain(service.keyA);
   expect(readSettings()).toMatchObject({

@@ -33,6 +33,10 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
     '<hash...> 0x12: it has 2 hex digits; a transaction on base is 0x and 64 hex digits',
   ],
   [
+    'comment list https://basescan.org/tx/0x12 --chain base',
+    '<hash...> https://basescan.org/tx/0x12: that is a URL, not a transaction hash; a transaction on base is 0x and 64 hex digits',
+  ],
+  [
     'comment list --tx 52012345678 --chain base',
     '--tx 52012345678: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
   ],

@@ -30,7 +30,7 @@ export function setUp(key: Command): void {
     .description('There is no other copy: back it up with key export, and keep the password.')
     .params({
       name: nameParam,
-      chain: local(optional(choice(chains)), 'chain to sign for: solana, or any other for an EVM key (default)'),
+      chain: local(optional(choice(chains)), 'solana for a Solana key, another chain for an EVM key (default)'),
       passwordFile: option.text('file with the password to encrypt with (default: ask)'),
     })
     .example('key generate trader', 'an EVM key; asks for the password')

@@ -55,7 +55,7 @@ export async function pick<T>(title: string, choices: readonly Choice<T>[], io: 
     if (answer === '') return undefined;
     const picked = choices[Number(answer) - 1];
     if (picked !== undefined) return picked.value;
-    await io.err.write(`There is no number ${safeText(answer)}.\n`);
+    await io.err.write(`Enter a number from 1 to ${choices.length}, not ${safeText(answer)}.\n`);
   }
 }
 
