@@ -1,5 +1,6 @@
 import { writeDuration } from '../../api/duration.ts';
 import { maskHeader } from '../../client/secrets.ts';
+import { shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { readOwnSecrets } from '../../lib/files/source.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../webhooks/inbox.ts';
 import { warnOfEventType } from '../../webhooks/route.ts';
 import { verifyDelivery } from '../../webhooks/verify.ts';
-import { openInbox, withInbox } from './open-inbox.ts';
+import { inboxFlags, openInbox, withInbox } from './open-inbox.ts';
 import type { EventsInput, ShowInput } from './params.ts';
 import { type EventRow, events as eventsView, makeEventRow, type ShownEvent } from './view.ts';
 
@@ -38,8 +39,8 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
     }
     const notes = hasMore ? ['Older events are stored too: use --limit or --since to see them.'] : [];
     if (input.status === 'waiting') notes.push(...(await retryNotes(inbox)));
-    if (input.status === 'failed' && rows.length > 0)
-      notes.push('To send them again: sotra webhook replay --failed --to <url>');
+    const replay = shellLine(['sotra', 'webhook', 'replay', ...inboxFlags(input), '--failed', '--to']);
+    if (input.status === 'failed' && rows.length > 0) notes.push(`To send them again: ${replay} <url>`);
     return { kind: 'answer', answer: rows, notes };
   });
 }
@@ -146,9 +147,8 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     const { forwards, status } = stored;
     const failing = status === 'waiting' ? await inbox.retries() : [];
     const retries = failing.filter((each) => each.webhook === webhook);
-    const shownBody = body.toString();
-    const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
-    return { kind: 'answer', answer };
+    const shown = { verification, headers: pairs, body: body.toString(), event, forwards, retries };
+    return { kind: 'answer', answer: { ...row, ...shown } satisfies ShownEvent };
   });
 }
 
