@@ -131,9 +131,8 @@ async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made
     } catch (thrown) {
       failure = toSotraError(thrown);
       const { outcome, code } = failure;
-      const mayBeMade = outcome === 'unknown' || code === 'contract';
       // What was there before a POST of unknown outcome stays noted: its webhook may show late.
-      if (!mayBeMade && lost === null) saveState(upload, { posting: null });
+      if (outcome !== 'unknown' && code !== 'contract' && lost === null) saveState(upload, { posting: null });
       attempts += failure.attempts ?? 1;
       Object.assign(failure, { attempts });
       if (outcome !== 'unknown' || code === 'interrupted') throw failure;
@@ -151,10 +150,9 @@ async function post(
     throw new SotraError('contract', 'the service registered a webhook and did not return its uid', {
       hint: 'sotra webhook list shows it.',
     });
-  // An answer that does not fit the contract may lack it.
-  const made: string | undefined = data.destinationUrl;
   const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
-  return { uid: data.uid, destinationUrl: made ?? input.destinationUrl, secret, isFound: false };
+  // An answer that does not fit the contract may lack the destination.
+  return { uid: data.uid, destinationUrl: data.destinationUrl ?? input.destinationUrl, secret, isFound: false };
 }
 
 /** Errors: `conflict` if a destination has a webhook. */
@@ -238,13 +236,15 @@ async function findMade({ upload, input, context }: UploadRun, before: readonly 
  * that see each other at once the one with the smaller uid stays. Errors: those of the calls.
  */
 async function yieldToTwin({ upload, input, context }: UploadRun, before: readonly string[]): Promise<boolean> {
-  const { destinationUrl } = input;
   const own = upload.state.uid ?? '';
   for (let looks = 0; ; looks += 1) {
-    const listed = await listWebhooks(context, { destinationUrl, uid: own });
-    const uids = listed.map(({ uid }) => uid).filter((uid) => uid !== own && !before.includes(uid));
-    const [twin] = uids.sort();
-    if (twin === undefined) return false;
+    const listed = await listWebhooks(context, { destinationUrl: input.destinationUrl, uid: own });
+    const uids = listed.map(({ uid }) => uid);
+    const [twin] = uids.filter((uid) => uid !== own && !before.includes(uid)).sort();
+    if (twin === undefined) {
+      if (!uids.includes(own)) context.warn(`webhook ${own} is not listed yet: a sync before it is registers another`);
+      return false;
+    }
     if (twin < own || looks >= maxLooks) {
       context.warn(`another machine registered webhook ${twin} for this destination: using it, and deleting ${own}`);
       await deleteWebhook(own, context);

@@ -291,6 +291,14 @@ test('a webhook that another machine registered later is used if it stays, and t
   }
 });
 
+test('a webhook that the service does not list within ten looks is named, as the next sync may register another', async () => {
+  const { sotra, write, fault } = kept();
+  write('list', ids(1));
+  fault.answer = ({ method }) => (method === 'GET' ? [200, []] : undefined);
+  const warning = 'warning: webhook w-0 is not listed yet: a sync before it is registers another\n';
+  expect((await sotra(sync)).err).toBe(`${warning}Registered webhook w-0 with 1 address.\n`);
+});
+
 test('a webhook that is gone at the service is named before a new one is registered or another is used', async () => {
   const { sotra, answer, read } = await synced(2);
   answer('DELETE', '/v1/webhooks/feed/w-0', undefined);
