@@ -28,7 +28,7 @@ export function readHeader(header: string | undefined): SignatureHeader | string
     return { key, value: rest.length === 0 ? undefined : rest.join('=') };
   });
   const invalid = pairs.find(({ value }) => value === undefined);
-  if (invalid) return refuse(`${JSON.stringify(invalid.key.slice(0, 40))} is no <name>=<value>`);
+  if (invalid) return refuse(`${JSON.stringify(invalid.key.slice(0, 40))} is not <name>=<value>`);
   const times = pairs.filter(({ key }) => key === 't').map(({ value = '' }) => value);
   const signatures = pairs.filter(({ key }) => key === 'v1').map(({ value = '' }) => value);
   const [timestamp] = times;

@@ -46,7 +46,8 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
       : (versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.');
   if (retryAfterSec !== undefined) return waitHint(retryAfterSec, maxWaitMs);
   if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
-  if (code === 'not-found') return versionHint(baseUrl);
+  if (code === 'not-found')
+    return versionHint(baseUrl) ?? (request.url.pathname.includes('/webhooks/feed/') ? webhookHint : undefined);
   if (code !== 'key-refused' && code !== 'forbidden') return undefined;
   if (isForeign(answer))
     return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
@@ -56,6 +57,8 @@ function findHint(error: SotraError, { request, answer }: FailedRequest, config:
     ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
     : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
 }
+
+export const webhookHint = 'sotra webhook list shows the webhooks of your key.';
 
 function redirectHint({ method, url }: FailedRequest['request'], answer: HttpResponse): string {
   if (pickHeader(answer.headers, 'location') === undefined)
@@ -97,10 +100,7 @@ const problems: Readonly<Record<string, (failed: Connection) => Problem>> = {
       : 'Check host and port (--base-url, SOTRA_BASE_URL or the context).',
   }),
   ECONNRESET: ({ url }) => ({ message: `${url.origin} reset the connection before it answered`, hint: checkOften }),
-  UND_ERR_SOCKET: ({ url }) => ({
-    message: `${url.origin} closed the connection before it answered`,
-    hint: checkOften,
-  }),
+  UND_ERR_SOCKET: ({ url }) => ({ message: `${url.origin} closed the connection before answering`, hint: checkOften }),
   HTTPParserError: ({ url }) => ({ message: `the server at ${url.origin} does not speak HTTP`, hint: checkOften }),
   ENOTFOUND: nameProblem,
   EAI_AGAIN: nameProblem,

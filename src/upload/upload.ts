@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WebhookList } from '../api/answers.ts';
 import { chunkSize } from '../api/webhook.ts';
+import { webhookHint } from '../client/hints.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
@@ -31,7 +32,7 @@ import {
   setWebhook,
   takeConfirmed,
 } from './state.ts';
-import { type SyncResult, synced, type UploadResult, uploaded } from './view.ts';
+import { describeComplete, type SyncResult, synced, type UploadResult, uploaded } from './view.ts';
 
 /**
  * The one path of a list to a webhook: every line is checked, confirmed addresses are removed, and the rest is sent. Errors: `usage` with
@@ -72,7 +73,7 @@ async function sendList(run: UploadRun): Promise<Result> {
   if (isFinished) {
     await requireKnown(run);
     const hint = input.task === 'register' ? '' : ' --again sends them once more.';
-    context.note(`Nothing was sent: webhook ${state.uid} has all ${counted(list.size, 'address')}.${hint}`);
+    context.note(`Nothing was sent: ${describeComplete(state.uid, list.size)}.${hint}`);
   }
   if (context.options.preview) return isFinished ? { kind: 'none' } : previewList(run);
   handOverSecret(upload, listed, input.secretFile);
@@ -92,9 +93,7 @@ async function sendList(run: UploadRun): Promise<Result> {
 /** Looks whether a webhook named by its uid is there, before an upload ends without a request to it. Errors: `not-found`. */
 async function requireKnown({ input: { uid }, context }: UploadRun): Promise<void> {
   if (uid === undefined || context.options.preview || (await findKnown(uid, context)).length > 0) return;
-  throw new SotraError('not-found', `webhook ${uid} does not exist`, {
-    hint: 'sotra webhook list shows the webhooks of your key.',
-  });
+  throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: webhookHint });
 }
 
 async function findKnown(uid: string, context: Context): Promise<WebhookList> {

@@ -69,11 +69,7 @@ export const synced = recordView<SyncResult>(
     column.count('wanted', 'Listed', 'distinct addresses of the list'),
     column.count('missing', 'Missing', 'addresses of the list that were not confirmed before'),
     column.count('sent', 'Sent', 'addresses sent and confirmed now'),
-    column.count(
-      'notRemovable',
-      'Not removable',
-      'confirmed addresses that are not in the list; the service cannot remove them',
-    ),
+    column.count('notRemovable', 'Not removable', 'confirmed addresses that are not in the list any more'),
   ],
   { notes: (result) => [describeSync(result), ...secretNotes(result)] },
 );
@@ -92,16 +88,21 @@ function describeSync(result: SyncResult): string {
   return `${describeChange(result)}${bad}${gap}${stays}`;
 }
 
+/** `webhook 12ab has all 3 addresses`. */
+export function describeComplete(uid: string | null, count: number): string {
+  return `webhook ${uid} has ${count === 1 ? 'this address' : `all ${counted(count, 'address')}`}`;
+}
+
 function describeChange({ uid, wanted, missing, sent, registered, replaced, checked }: SyncResult): string {
   const all = counted(wanted, 'address');
   if (checked) {
     if (replaced !== null) return `Would replace webhook ${replaced} by one with ${all}.`;
     if (uid === null) return `Would register a webhook with ${all}.`;
     if (missing > 0) return `Would send ${formatCount(missing)} of ${all} to webhook ${uid}.`;
-    return `Nothing would be sent: webhook ${uid} has ${wanted === 1 ? 'the' : 'all'} ${all}.`;
+    return `Nothing would be sent: ${describeComplete(uid, wanted)}.`;
   }
   if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${all}.`;
   if (registered) return `Registered webhook ${uid} with ${all}.`;
   if (sent > 0) return `Sent ${formatCount(sent)} of ${all} to webhook ${uid}, which has all of them now.`;
-  return `Nothing was sent: webhook ${uid} has ${wanted === 1 ? 'the' : 'all'} ${all}.`;
+  return `Nothing was sent: ${describeComplete(uid, wanted)}.`;
 }

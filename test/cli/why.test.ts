@@ -173,7 +173,7 @@ const failures: Readonly<Record<string, Failure>> = {
   'a connection that is closed without an answer': {
     serve: () => raw((socket) => socket.end()),
     code: 9,
-    rule: '<service> closed the connection before it answered.',
+    rule: '<service> closed the connection before answering.',
     next: 'If it happens each time, check the port, and whether the address needs https.',
   },
   'no answer in time': {

@@ -60,7 +60,7 @@ export const listenParams = {
   ...targetParams,
   tolerance: option.duration('reject older signatures (default: --repeats-within, or --keep if shorter)', '5m or 1d'),
   keep: local(
-    optional(listOf(parsed(readLimit, 'must be a time such as 30d or a size from 1MB on, such as 5GB'))),
+    optional(listOf(parsed(readLimit, 'must be a time such as 30d or a size of at least 1MB, such as 5GB'))),
     'delete events beyond this age or total size',
     { valueName: 'limit' },
   ),

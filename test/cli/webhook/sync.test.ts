@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { failure } from '../../support/harness.ts';
+import { failure, run } from '../../support/harness.ts';
 import { hook, ids, kept, place, register, uid } from '../../support/upload-place.ts';
 
 const sync = `webhook sync --url ${hook} --file @list --secret-file @hook.secret`;
@@ -329,6 +329,16 @@ test('a webhook that the list does not show yet, or shows with another form of i
   expect(err).toContain(nothing.trim());
   Object.assign(hooks[0] ?? {}, { destinationUrl: `${hook}?token=***` });
   expect([(await sotra(sync)).err, uids()]).toEqual([nothing, ['w-0']]);
+});
+
+test('one address that is confirmed is not called all', async () => {
+  const { sotra } = await synced(1);
+  expect((await sotra(sync)).err).toBe('Nothing was sent: webhook w-0 has this address.\n');
+});
+
+test('a webhook that the service does not know is exit 5, with the command that lists those it knows', async () => {
+  const outcome = await run('--sandbox webhook validate no-such-uid');
+  expect(outcome).toEqual(failure(5, 'hint: sotra webhook list shows the webhooks of your key.\n'));
 });
 
 test.each(['sync w-0', 'sync w-0 --check', 'add-addresses w-0'])(
