@@ -39,9 +39,14 @@ test('by keyboard alone one sees why the last request failed and sends it correc
   const press = async (...keys: string[]) => {
     for (const key of keys) await tab.keyboard.press(key);
   };
+  await press('j', 'j', 'Enter');
+  await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=900');
+  await press('Escape');
+  // The next j goes on from the row that was open.
+  await expect.poll(() => focused(tab)).toContain('limit=900');
   await press('/');
   await tab.keyboard.type('whole number');
-  await expect.poll(() => rows(tab).count()).toBe(1);
+  await expect.poll(() => rows(tab).first().getAttribute('href')).toBe('#/activity/req-1?q=whole+number');
   await press('Escape', 'j', 'Enter');
   await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=900');
   expect(await tab.locator('.problem').textContent()).toContain('limit 900: must be a whole number from 1 to 250.');

@@ -24,14 +24,14 @@ export function Panel({ label, closeHref, bar, children }: PanelProps) {
     // Walking through the rows by keys stays in the list.
     if (!document.activeElement?.matches('.row:not([aria-current])')) box.current?.focus({ preventScroll: true });
     findElement('.row[aria-current]')?.scrollIntoView({ block: 'nearest' });
-    return () => findElement('.row[aria-current], .row')?.focus({ preventScroll: true });
   }, []);
+  const returnFocus = () => findElement('.row[aria-current]')?.focus({ preventScroll: true });
   return (
     <article class="detail" ref={box} tabIndex={-1} aria-label={label}>
       <div class="bar">
         {bar}
         <CopyButton text={location.href} caption="Copy link" />
-        <a class="close" href={closeHref} aria-label="Close">
+        <a class="close" href={closeHref} onClick={returnFocus} aria-label="Close">
           ✕
         </a>
       </div>
@@ -88,7 +88,6 @@ export function DetailPanel({ id, route }: { id: string; route: Route }) {
 
 function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query'] }) {
   const { row, error, facts, response, request, verification, chain } = detail;
-  const took = row.durationMs === undefined ? '' : `, ${formatCount(row.durationMs)} ms`;
   return (
     <>
       <h2>
@@ -96,7 +95,7 @@ function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query
       </h2>
       <p class="muted">
         <Moment atMs={row.atMs} />
-        {took}
+        {row.durationMs !== undefined && `, ${formatCount(row.durationMs)} ms`}
       </p>
       {error !== undefined && (
         <div class="problem">
