@@ -150,10 +150,7 @@ export async function showWhy(typed: string | undefined, context: Context): Prom
   const why = call === undefined ? describeCommandFailure(command) : await describeCallFailure(call, context, command);
   const age = formatAge(Date.parse(why.at) / 1000, context.io.now() / 1000);
   const what = why.code === null ? 'warning' : 'failure';
-  const heading =
-    typed === undefined
-      ? `The last ${what}, ${age} ago (a command line that was refused, such as one with a wrong flag, is not kept):\n`
-      : '';
+  const heading = typed === undefined ? `The last ${what}, ${age} ago (usage errors are not kept):\n` : '';
   return { kind: 'answer', answer: why, drawn: heading + formatWhy(why) };
 }
 

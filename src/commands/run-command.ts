@@ -140,7 +140,7 @@ function nameWhy(error: SotraError): void {
   if (hint === undefined && (status !== undefined || codesWithMoreToSay.includes(code)))
     Object.assign(error, { hint: seeWhy });
   else if (hint !== undefined && codesWithMoreToSay.includes(code) && !hint.includes('sotra why'))
-    Object.assign(error, { hint: `${hint.replace(/[^.]$/, '$&;')} sotra why says more.` });
+    Object.assign(error, { hint: `${hint} ${hint.endsWith('.') ? 'sotra why says more.' : '(sotra why says more)'}` });
 }
 
 export type Views = Readonly<Record<AnyEndpoint['id'], AnyView>>;

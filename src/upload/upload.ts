@@ -264,7 +264,9 @@ async function showCheck(run: UploadRun, result: SyncResult): Promise<Result> {
   if (context.options.curl && list.left.count > 0) return previewNext(run);
   const isSent = result.missing > 0 || upload.state.replaces !== null;
   const isOff = isSent || (input.exact === true && result.notRemovable > 0);
-  return { kind: 'answer', answer: result, view: synced, exitCode: isOff ? 10 : 0 };
+  const hint = 'Run the same command without --check to send what is missing.';
+  const failure = new SotraError('partial', 'the webhook does not have exactly the addresses of the list', { hint });
+  return { kind: 'answer', answer: result, view: synced, ...(isOff && { failure, exitCode: failure.exitCode }) };
 }
 
 /** Writes the addresses that left the file to a file of their own, and prints its name; without any, removes it. */

@@ -417,6 +417,8 @@ test('a preview that fails is explained; one that finds work to do is not a fail
   const list = '--wallet-addresses 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
   const sync = await failing(`--sandbox webhook sync --url http://127.0.0.1:9/hook ${list} --check --dry-run`);
   expect([sync.failed.code, sync.why.code]).toEqual([10, 5]);
+  const { why: check } = await failing(`--sandbox webhook sync --url http://127.0.0.1:9/hook ${list} --check`);
+  expect(check.next).toContain('Run the same command without --check to send what is missing.');
 });
 
 test.each([
@@ -429,6 +431,12 @@ test.each([
   expect(err).toContain(start);
   expect(err).toMatch(/hint: .*\bsotra why (says more|shows the request)/);
   expect((await run(board, { env: { ...env, SOTRA_HISTORY: '0' } })).err).not.toContain('sotra why');
+});
+
+test('a hint that ends in a command keeps it apart from the name of why', async () => {
+  const env = { ...newUser().env, SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
+  const { err } = await run(`${board} --retries 0`, { env });
+  expect(err).toContain('sotra sandbox start --port 9 (sotra why says more)\n');
 });
 
 test('why names the context that a key is for, and does not show the key', async () => {
@@ -475,9 +483,7 @@ test('why begins with the age of the failure, and does not count a failed why', 
   expect((await run('why 99', { env, now: atMs + 175_000 })).code).toBe(5);
   const { out } = await run('why', { env, now: atMs + 180_000 });
   const [first = '', second] = out.split('\n');
-  expect(first).toBe(
-    'The last failure, 3m ago (a command line that was refused, such as one with a wrong flag, is not kept):',
-  );
+  expect(first).toBe('The last failure, 3m ago (usage errors are not kept):');
   expect(second).toMatch(/^why {7}The service did not find identifier 00000000-0000-4000-8000-000000000000/);
   expect(out).not.toContain('curl');
   expect((await run('why 1', { env })).out).toMatch(/^why {7}/);
