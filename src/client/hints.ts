@@ -99,7 +99,7 @@ const problems: Readonly<Record<string, (failed: Connection) => Problem>> = {
       ? command`Check host and port, or start a sandbox there: sotra sandbox start --port ${port || '80'}`
       : 'Check host and port (--base-url, SOTRA_BASE_URL or the context).',
   }),
-  ECONNRESET: ({ url }) => ({ message: `${url.origin} reset the connection before it answered`, hint: checkOften }),
+  ECONNRESET: ({ url }) => ({ message: `${url.origin} reset the connection before answering`, hint: checkOften }),
   UND_ERR_SOCKET: ({ url }) => ({ message: `${url.origin} closed the connection before answering`, hint: checkOften }),
   HTTPParserError: ({ url }) => ({ message: `the server at ${url.origin} does not speak HTTP`, hint: checkOften }),
   ENOTFOUND: nameProblem,

@@ -192,7 +192,7 @@ const failures: Readonly<Record<string, Failure>> = {
   'a connection that is reset': {
     serve: () => raw((socket) => socket.resetAndDestroy()),
     code: 9,
-    rule: '<service> reset the connection before it answered.',
+    rule: '<service> reset the connection before answering.',
   },
   'https asked of a server without TLS': {
     serve: async () =>
@@ -224,7 +224,7 @@ const failures: Readonly<Record<string, Failure>> = {
     serve: async () => 'https://service.example',
     proxy: () => raw((socket) => socket.resetAndDestroy()),
     code: 9,
-    rule: '<service> reset the connection before it answered.',
+    rule: '<service> reset the connection before answering.',
     next: 'If it happens each time, check the port, and whether the address needs https. It may be the proxy <proxy>: NO_PROXY=service.example bypasses it.',
   },
   'a proxy that refuses': {

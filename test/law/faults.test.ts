@@ -9,7 +9,7 @@ type Sent = 'once' | 'again' | 'again but POST';
 
 /** The exit code of a call that fails so, how often it is sent (once more where that is safe), and the text of the error. */
 const faults: readonly (readonly [fault: string, exitCode: number, sent: Sent, says: string | RegExp])[] = [
-  ['reset before answer', 9, 'again but POST', /(?:closed|reset) the connection before it answered/],
+  ['reset before answer', 9, 'again but POST', /(?:closed|reset) the connection before answering/],
   ['reset in the body', 9, 'again but POST', 'closed the connection in the middle of the answer'],
   ['no first byte', 9, 'again but POST', 'did not answer within 30 s'],
   ['stalled body', 9, 'again but POST', 'did not answer within 30 s'],
