@@ -47,12 +47,10 @@ export function writeFlags(values: Readonly<Record<string, FlagValue>>): string[
   );
 }
 
+export type ServiceNames = Partial<Record<'sandbox' | 'context' | 'baseUrl', FlagValue>>;
+
 /** The flags that name a service. */
-export function serviceFlags({
-  sandbox,
-  context,
-  baseUrl,
-}: Partial<Record<'sandbox' | 'context' | 'baseUrl', FlagValue>>): string[] {
+export function serviceFlags({ sandbox, context, baseUrl }: ServiceNames): string[] {
   return writeFlags({ '--sandbox': sandbox, '--context': context, '--base-url': baseUrl });
 }
 

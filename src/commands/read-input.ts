@@ -125,8 +125,9 @@ function findInAddress(text: string): string | undefined {
 /** The number in `$1,000`. */
 function findNumber({ kind }: Param, text: string): string | undefined {
   const [item, plain] = [itemOf(kind), text.replace(/^\$|_|,(?=\d{3}\b)/g, '')];
-  const isNumber = item.type === 'integer' || item.type === 'number';
-  return isNumber && checkValue(item, parseText(item, plain)) === undefined ? plain : undefined;
+  return /^(integer|number)$/.test(item.type) && checkValue(item, parseText(item, plain)) === undefined
+    ? plain
+    : undefined;
 }
 
 /** The error for two arguments that were swapped: `usage` with the right order. */

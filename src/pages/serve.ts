@@ -253,7 +253,7 @@ export async function showAddress(page: Page, { open, readyFile }: PageInput, co
   const { io, options } = context;
   const renews = io.in.isTTY === true && !options.noInput && io.in.isForeground?.() !== false;
   const more = renews ? '; press Enter for a new one' : '';
-  if (open || readyFile === undefined) await io.err.write(`Open this link, which works once${more}: ${page.url}\n`);
+  if (open || readyFile === undefined) await io.err.write(`Open this link, which works once${more}:\n  ${page.url}\n`);
   if (renews) void renew(page, io);
   if (open) await openBrowser(page, io);
 }
@@ -264,7 +264,7 @@ async function renew({ newUrl, closing }: Page, io: Io): Promise<void> {
   closing.addEventListener('abort', end, { once: true });
   try {
     for (let next = await lines.next(); !next.done && !closing.aborted; next = await lines.next())
-      await io.err.write(`Open this link, which works once: ${newUrl()}\n`);
+      await io.err.write(`Open this link, which works once:\n  ${newUrl()}\n`);
   } catch {
     // The terminal is gone, or the command ends.
   } finally {

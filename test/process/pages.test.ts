@@ -81,7 +81,7 @@ test('--open gives the address to the browser, and prints it if none can be star
   expect(existsSync(new URL('.', file))).toBe(false);
   const second = await listen(folder, '--ui --open', undefined, { BROWSER: join(folder, 'absent') });
   await until(() => second.shown.err.includes('No browser can be started here'));
-  expect(second.shown.err).toContain(`Open this link, which works once: ${second.ui}\n`);
+  expect(second.shown.err).toContain(`Open this link, which works once:\n  ${second.ui}\n`);
   expect((await second.stop()).code).toBe(0);
 });
 

@@ -71,9 +71,11 @@ test('a key in the keychain is not in the file, stays there when it is replaced,
 });
 
 test('without a keychain the key is kept in the settings file, and login, status and doctor say so', async () => {
-  const { sotra, folder, kept } = programWithKeychain('no session of a desktop');
+  const { sotra, folder, kept } = programWithKeychain('Platform failure: DBus error: Using X11');
   const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
-  expect(login.err).toContain('No keychain is used: cannot read the key in the keychain: no session of a desktop.\n');
+  expect(login.err).toContain(
+    'No keychain is used: cannot read the key in the keychain: no desktop session (D-Bus) is running.\n',
+  );
   const file = join(folder, 'config.json');
   expect(login.err).toContain(
     `Stored the key for https://own.example.com in ${file} (mode 0600, unencrypted), unchecked.`,

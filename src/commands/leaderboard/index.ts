@@ -119,9 +119,9 @@ function explainNoRank({ ranking, pnl }: RankAnswer, { address, onlyWithComments
   const total = pnl?.total ?? 0;
   const why =
     total === 0
-      ? 'no PnL was realized there: not a trader, nothing sold in that time, or not tracked'
+      ? 'not a trader, nothing sold in this period, or not tracked'
       : `a PnL of ${formatUsd(total, { signed: true })} is counted, so it ${onlyWithComments ? 'has no swap comments or ' : ''}stays below the minimum threshold`;
-  return [`Not on this leaderboard: ${why}.`, command`Its status and figures: sotra profile get ${address}`];
+  return [`Not on this leaderboard: ${why}.`, command`See its profile: sotra profile get ${address}`];
 }
 
 const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string }> = {

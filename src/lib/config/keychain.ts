@@ -78,12 +78,12 @@ async function withTool<T>(
         if (!(error instanceof NotInstalled)) throw error;
       }
     }
-    throw new NotInstalled(
-      `it needs ${tools.map((tool) => tool.name).join(' or ') || 'a package'}, which is not installed`,
-    );
+    const names = tools.map((tool) => tool.name).join(' or ') || 'a package';
+    throw new NotInstalled(`it needs ${names}, which is not installed`);
   } catch (cause) {
     if (cause instanceof SotraError) throw cause;
-    throw new SotraError('config', `cannot ${what} the key in the keychain: ${readMessage(cause)}`, {
+    const why = readMessage(cause).replace(/^.*\bD-?Bus\b.*$/is, 'no desktop session (D-Bus) is running');
+    throw new SotraError('config', `cannot ${what} the key in the keychain: ${why}`, {
       hint: 'Unlock the keychain, keep the key in a file with sotra auth login --store file, or set SOTRA_API_KEY.',
       cause,
     });

@@ -1,6 +1,7 @@
 import { parseJson } from '../../api/json.ts';
 import { nearest } from '../../api/nearest.ts';
 import { terminalText } from '../../api/safe-text.ts';
+import { type ServiceNames, serviceFlags, shellLine } from '../../client/shell.ts';
 import { usageError } from '../../errors.ts';
 import type { Io } from '../io.ts';
 import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';
@@ -20,7 +21,7 @@ import {
   withoutFlagged,
 } from './view.ts';
 
-interface PrintOptions {
+interface PrintOptions extends ServiceNames {
   /** Absent: a table on a terminal, the same rows separated by tabs in a pipe. */
   format: Format | undefined;
   columns: readonly string[] | undefined;
@@ -172,9 +173,11 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const blocks = options.columns === undefined ? listBlocks(view, answer, input) : [];
     const parts = { json: change === undefined ? json : undefined, blocks };
     await writeForm(name, { view, columns: options.columns, input, batches, answer: parts }, printing);
-    if (rows.length === 0 && view.empty !== undefined && !isWhole(name)) note(view.empty);
+    // A line to type names the service that was typed.
+    const noteLine = (text: string) => note(text.replace('sotra', shellLine(['sotra', ...serviceFlags(options)])));
+    if (rows.length === 0 && view.empty !== undefined && !isWhole(name)) noteLine(view.empty);
     const notes = isWhole(name) ? [] : (readLoosely(() => view.notes?.(answer as never, input as never)) ?? []);
-    for (const each of [...notes, ...(view.after?.() ?? [])]) note(each);
+    for (const each of [...notes, ...(view.after?.() ?? [])]) noteLine(each);
   }
   for (const each of result.notes ?? []) note(each);
 }

@@ -177,11 +177,11 @@ test('on a terminal without a key, Enter is the browser; flags of the page need 
   const [failing, opened] = [join(temporaryFolder(), 'browser'), join(temporaryFolder(), 'opened')];
   writeFileSync(failing, `#!/bin/sh\necho "$1" > '${opened}'\nexit 3\n`, { mode: 0o755 });
   const asked = await run([...words, '--timeout', '1ms'], { answers: [''], env: { BROWSER: failing } });
-  expect(asked).toEqual(failure(124, 'which works once: http://127'));
+  expect(asked).toEqual(failure(124, 'which works once:\n  http://127'));
   expect(asked.err).toMatch(/^Press Enter to sign with your wallet in the browser, or type the key\.\n/);
   await expect.poll(() => existsSync(opened)).toBe(true);
   const named = await run([...sign, '--timeout', '1ms'], { env: { BROWSER: failing } });
-  expect(named).toEqual(failure(124, 'which works once: http://127'));
+  expect(named).toEqual(failure(124, 'which works once:\n  http://127'));
   const refused = async (more: string) => (await run([...words, ...more.split(' ')])).err;
   expect(await refused(`--browser --signer ${solanaTrader.address}`)).toContain(': must be an EVM address');
   const onSolana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk];

@@ -59,7 +59,8 @@ test('imported trades make a leaderboard with PnL that was worked out by hand', 
 test('someone who never traded has no rank', async () => {
   const rank = await run('--sandbox leaderboard rank 0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252', { tty: 80 });
   expect(rank.out).toContain('not ranked');
-  expect(rank.err).toContain('Not on this leaderboard: ');
+  expect(rank.err).toContain('Not on this leaderboard: not a trader, ');
+  expect(rank.err).toContain('sotra --sandbox profile get 0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252\n');
 });
 
 test('a broken file: good rows are kept, bad ones named with their line, exit 10', async () => {

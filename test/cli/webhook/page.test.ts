@@ -69,7 +69,7 @@ test('Enter on the terminal gives another address, and the one before works no m
   });
   const addresses = () => shown.err.match(/http:\S+#code=\S+/g) ?? [];
   await until(() => addresses().length === 2);
-  expect(shown.err).toContain('Open this link, which works once; press Enter for a new one: http://127.0.0.1:');
+  expect(shown.err).toContain('Open this link, which works once; press Enter for a new one:\n  http://127.0.0.1:');
   const [before = '', after = ''] = addresses();
   await expect(sessionOf(before)).rejects.toThrow('This link has already been used');
   expect(await sessionOf(after)).toEqual({ 'x-sotra-session': expect.stringMatching(/^[\w-]{32,}$/) });
