@@ -109,9 +109,9 @@ function requireHexPrefix(label: string, param: Param, text: string): void {
 }
 
 function refuseValue(label: string, param: Param, { value, message }: Problem) {
-  const text = typeof value === 'string' ? value : formatTyped(value);
-  const near = typeof value === 'string' ? nearest(value, listChoices(param)) : undefined;
-  const meant = near ?? findInAddress(text) ?? findNumber(param, text);
+  const text = Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value);
+  const words = listChoices(param).filter((each) => Number.isNaN(Number(each)));
+  const meant = nearest(text, words) ?? findInAddress(text) ?? findNumber(param, text);
   const hint = meant === undefined ? hintForName(param, text) : `Did you mean ${meant}?`;
   return usageError(`${label} ${showTyped(text)}: ${message}`, hint);
 }
@@ -122,12 +122,13 @@ function findInAddress(text: string): string | undefined {
   return parts.find((part) => identifier.test(part) || /^0x[\da-f]{64}$/i.test(part));
 }
 
-/** The number in `$1,000`. */
-function findNumber({ kind }: Param, text: string): string | undefined {
-  const [item, plain] = [itemOf(kind), text.replace(/^\$|_|,(?=\d{3}\b)/g, '')];
-  return /^(integer|number)$/.test(item.type) && checkValue(item, parseText(item, plain)) === undefined
-    ? plain
-    : undefined;
+/** The number in `$1,000` or `1M`. */
+function findNumber(param: Param, text: string): string | undefined {
+  const digits = text.replace(/^\$|_|,(?=\d{3}\b)/g, '');
+  const plain = digits.replace(/(?<=^\d+)k$/i, '000').replace(/(?<=^\d+)m$/i, '000000');
+  const item = itemOf(param.kind);
+  const isNumber = /^(integer|number)$/.test(item.type) && checkValue(item, parseText(item, plain)) === undefined;
+  return isNumber || listChoices(param).includes(plain) ? plain : undefined;
 }
 
 /** The error for two arguments that were swapped: `usage` with the right order. */
@@ -139,10 +140,6 @@ function hintForOrder(params: Params, key: string, typed: TypedInput) {
   if (!isSwapped) return undefined;
   const labels = places.map(([name, each]) => labelOf(name, each)).join(' ');
   return usageError(`${typed[key]} is in the wrong place`, `The order is ${labels}.`);
-}
-
-function formatTyped(value: unknown): string {
-  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 
 function hintForName(param: Param, text: string): string | undefined {

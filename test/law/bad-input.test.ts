@@ -59,6 +59,8 @@ const refused: readonly [argv: string, message: string | undefined, hint?: strin
   [`follow add ${wallet} ext:a ${wallet.toUpperCase().replace('X', 'x')}`, undefined, 'Omit this target.'],
   ['profile follows ext:a --limit 101', '--limit 101: must be a whole number from 1 to 100'],
   ['feed actor ext:a --min-trade-usd 50', '--min-trade-usd 50: must be one of 10, 100, 500, 1000'],
+  ['feed actor ext:a --min-trade-usd 1k', undefined, 'Did you mean 1000?'],
+  ['feed actor ext:a --min-market-cap 1M', undefined, 'Did you mean 1000000?'],
   ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
   ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean sotra leaderboard list?'],
   ['help fomatting', undefined, 'Did you mean sotra help formatting?'],
