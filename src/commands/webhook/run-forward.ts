@@ -73,13 +73,11 @@ export async function noteOpen(inbox: Inbox, targets: readonly Target[], { note 
   if (failed > 0) note(`${counted(failed, 'delivery')} set aside: see sotra webhook events --status failed.`);
 }
 
-const minuteMs = 60_000;
-
 /** Warns of an error at most once a minute: on a full disk each delivery has one. */
 export function warnOnceAMinute({ warn, io }: Context): (error: unknown) => void {
   let warnedMs = Number.NEGATIVE_INFINITY;
   return (error) => {
-    if (io.now() - warnedMs < minuteMs) return;
+    if (io.now() - warnedMs < 60_000) return;
     warnedMs = io.now();
     const { message, hint } = toSotraError(error);
     warn(`${message}. ${hint}`);

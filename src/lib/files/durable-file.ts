@@ -148,10 +148,12 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Writes the address of a server to files; returns a function that removes them, except one that a later run replaced. Errors: `local-file`. */
+/** Writes the address of a server to files; returns a function that removes them, except one that a later run replaced. Errors: `local-file`; `usage` for a file of something else. */
 export function writeReadyFiles(files: readonly (string | undefined)[], ready: object): () => void {
   const text = `${JSON.stringify(ready, null, 2)}\n`;
   const given = files.filter((file) => file !== undefined);
+  const other = given.find((file) => existsSync(file) && !/^\s*$|"pid":/.test(readStateFile(file)));
+  if (other !== undefined) throw usageError(`--ready-file ${other}: holds something else`, 'Name another file.');
   for (const file of given) replaceFile(file, text);
   return () => {
     for (const file of given) if (existsSync(file) && readStateFile(file) === text) rmSync(file, { force: true });

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { safeText, terminalText } from '../../api/safe-text.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { requireFolder } from '../files/durable-file.ts';
 import type { Io } from '../io.ts';
 import { column } from './columns.ts';
 import type { Result, View } from './view.ts';
@@ -35,8 +36,9 @@ function shorten(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 100)}…${text.slice(-99)}`;
 }
 
-/** The same before a regular file is replaced. Errors: `usage`. */
+/** The same before a regular file is replaced. Errors: `usage`; those of `requireFolder`. */
 export async function confirmReplace(flag: string, file: string, context: Context): Promise<void> {
+  requireFolder(flag, file);
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) await confirm(`replace ${file} (${flag})`, context);
 }
 

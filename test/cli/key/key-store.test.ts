@@ -34,6 +34,7 @@ test('a key is imported sealed, listed by address, signs by its name, is exporte
   expect([readFileSync(plain, 'utf8'), modeOf(plain)]).toEqual([`${evmTrader.key}\n`, 0o600]);
   const again = await run(['key', 'export', 'trader', '--out', plain], { env });
   expect(again).toEqual(failure(2, `cannot ask whether to replace ${plain} (--out)`));
+  expect(await run('key export trader --out -', { env })).toEqual(failure(2, '--out -: must be a file\n'));
   expect((await run('key remove trader', { env })).code).toBe(2);
   expect((await run('key remove trader', { env, answers: ['no'] })).code).toBe(2);
   expect((await run('key remove trader', { env, answers: ['yes'] })).code).toBe(0);

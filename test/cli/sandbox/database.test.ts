@@ -155,6 +155,15 @@ test.each([
   expect(existsSync(join(folder, 'folder', 'mine'))).toBe(true);
 });
 
+test('--ready-file does not replace a file of something else', async () => {
+  const { folder, env } = place();
+  const file = join(folder, 'secret');
+  writeFileSync(file, 'whsec_test\n');
+  const refused = await run(`webhook listen --port 0 --secret-file ${file} --ready-file ${file}`, { env });
+  expect(refused).toEqual(failure(2, `error: --ready-file ${file}: holds something else\n`));
+  expect(readFileSync(file, 'utf8')).toBe('whsec_test\n');
+});
+
 test('sandbox reset --yes replaces a database of another version by a new world', async () => {
   const { folder, env } = place();
   const file = join(folder, 'sandbox.db');
