@@ -122,7 +122,8 @@ async function findMeant(command: Command, word: string, argv: readonly string[]
   if (alias === undefined && known !== undefined) return write(known, rest);
   const elsewhere = alias ?? (command.parent === null ? word : undefined);
   const lines = elsewhere === undefined ? [] : await findSubcommands(command.parent ?? command, elsewhere);
-  if (lines.length > 0) return lines.map((line) => write(line, rest)).join(' or ');
+  if (lines.includes(`${second} ${word}`)) return write(`${second} ${word}`, others);
+  if (lines.length > 0 && lines.length <= 3) return lines.map((line) => write(line, rest)).join(' or ');
   const names = namesOf(command);
   if (isReference(word) && names.includes('add')) return write(`${command.name()} add`, command.args);
   if (isReference(word)) return write(`${names.includes('get') ? command.name() : 'profile'} get`, [word]);
@@ -133,11 +134,10 @@ async function findMeant(command: Command, word: string, argv: readonly string[]
   return name && shellLine([...nameLine(command).split(' '), name, ...kept]);
 }
 
-/** The subcommands of this name in all groups; none if there are too many to tell which is meant. */
+/** The subcommands of this name in all groups. */
 async function findSubcommands(program: Command, word: string): Promise<string[]> {
   await program.loadAll();
-  const groups = program.commands.filter((group) => namesOf(group).includes(word));
-  return groups.length > 3 ? [] : groups.map((group) => `${group.name()} ${word}`);
+  return program.commands.filter((group) => namesOf(group).includes(word)).map((group) => `${group.name()} ${word}`);
 }
 
 /** The first name beside `word` in a list of names that are the same, that is `known`. */

@@ -56,6 +56,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['leaderboard #1', "unknown command '#1'", "Did you mean sotra profile get '#1'?"],
   ['exam http://x', "unknown command 'exam'", 'Did you mean sotra webhook exam http://x?'],
   ['list', "unknown command 'list'", 'See sotra --help.'],
+  ['list leaderboard --limit 5', "unknown command 'list'", 'Did you mean sotra leaderboard list --limit 5?'],
   ['profile positions open #1 --limit 5', 'open is in the wrong place', 'The order is <identifier> <status>.'],
   [`profile positions ${address}`, "missing required argument 'status'", 'For example: sotra --sandbox profile'],
   ['sandbox trade', "required option '--chain <chain>' not specified", 'For example: sotra sandbox trade --chain base'],
