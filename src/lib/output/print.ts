@@ -174,7 +174,8 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const parts = { json: change === undefined ? json : undefined, blocks };
     await writeForm(name, { view, columns: options.columns, input, batches, answer: parts }, printing);
     // A line to type names the service that was typed.
-    const noteLine = (text: string) => note(text.replace('sotra', shellLine(['sotra', ...serviceFlags(options)])));
+    const program = shellLine(['sotra', ...serviceFlags(options)]);
+    const noteLine = (text: string) => note(text.replace(/\bsotra(?= [a-z]+ [a-z])/, () => program));
     if (rows.length === 0 && view.empty !== undefined && !isWhole(name)) noteLine(view.empty);
     const notes = isWhole(name) ? [] : (readLoosely(() => view.notes?.(answer as never, input as never)) ?? []);
     for (const each of [...notes, ...(view.after?.() ?? [])]) noteLine(each);
