@@ -76,21 +76,24 @@ const irreversible: readonly [line: string, question: string, isDone: (at: Place
   ],
 ];
 
-test.each(irreversible)('sotra %s asks on a terminal, and elsewhere needs --yes', async (words, question, isDone) => {
-  const here = await place();
-  const { env, folder } = here;
-  const line = toLine(words, here);
-  const asked = `${question.replace('FOLDER', folder)} [y/N] `;
-  const piped = await run(line, { env });
-  expect(piped).toEqual(failure(2, ': stdin is not a terminal\nhint: Add --yes to do it without asking.\n'));
-  expect(await run(`${line} --no-input`, { env, answers: [] })).toEqual(failure(2, ': --no-input is set\n'));
-  const refused = await run(line, { env, answers: ['n'] });
-  expect(refused).toEqual(failure(2, ': the answer was not yes\n'));
-  expect(refused.err).toContain(asked);
-  expect(await isDone(here)).toBe(false);
-  expect((await run(line, { env, answers: ['y'], skipWaits: true })).err).toContain(asked);
-  expect(await isDone(here)).toBe(true);
-});
+test.each(irreversible)(
+  'sotra %s asks on a terminal, needs --yes elsewhere, and ends with 2 without it',
+  async (words, question, isDone) => {
+    const here = await place();
+    const { env, folder } = here;
+    const line = toLine(words, here);
+    const asked = `${question.replace('FOLDER', folder)} [y/N] `;
+    const piped = await run(line, { env });
+    expect(piped).toEqual(failure(2, ': stdin is not a terminal\nhint: Add --yes to do it without asking.\n'));
+    expect(await run(`${line} --no-input`, { env, answers: [] })).toEqual(failure(2, ': --no-input is set\n'));
+    const refused = await run(line, { env, answers: ['n'] });
+    expect(refused).toEqual(failure(2, ': the answer was not yes\n'));
+    expect(refused.err).toContain(asked);
+    expect(await isDone(here)).toBe(false);
+    expect((await run(line, { env, answers: ['y'], skipWaits: true })).err).toContain(asked);
+    expect(await isDone(here)).toBe(true);
+  },
+);
 
 test('--yes does it without a question, even without a terminal', async () => {
   const here = await place();

@@ -50,7 +50,7 @@ test.each([
   [401, 'gzip', '', 4, 1],
   [404, 'gzip', '', 5, 1],
 ])(
-  'HTTP %i in %s, body %j: exit code and retries of its status',
+  'HTTP %i in %s with the body %j keeps the exit code and the retries of its status',
   async (status, encoding, body, exitCode, requests) => {
     const service = await stub((_, response) => response.writeHead(status, { 'content-encoding': encoding }).end(body));
     const { code, out, err } = await run('leaderboard list --json', { env: service.env, skipWaits: true });

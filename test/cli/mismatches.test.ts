@@ -105,7 +105,12 @@ async function served(argv: string, from: string, to: string) {
 test('--strict refuses a value that the document does not list; without --strict the value is shown', async () => {
   const onMars = ['"tokenChain": "base"', '"tokenChain": "mars"'] as const;
   for (const [argv, from, to, place] of [
-    [`profile get ${address}`, '"status": "active"', '"status": "dormant"', 'status: "dormant" is not one of unnamed'],
+    [
+      `profile get ${address}`,
+      '"status": "active"',
+      '"status": "dormant"',
+      'status: "dormant" is not one of unnamed, ',
+    ],
     [`position get ${uid}`, ...onMars, 'metadata.tokenChain: "mars" is not one of ethereum, '],
     [`profile positions ${address} open --limit 1`, ...onMars, '0.metadata.tokenChain: "mars" is not one of'],
   ] as const) {

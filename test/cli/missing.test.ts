@@ -89,7 +89,12 @@ test('a name works as its trader; one that two traders have, or a trader and a k
   await run('key generate mine --password-file -', { env, stdin: 'a long password' });
   const { address } = (await runJson('key list', { env }))[0];
   expect((await run('--sandbox profile get mine --curl', { env })).out).toContain(address);
-  const service = await show(env, Object.entries({ bob: one, mine: two, twin: one, 'Twin\u200b': two }));
+  const service = await show(env, [
+    ['bob', one],
+    ['mine', two],
+    ['twin', one],
+    ['Twin\u200b', two],
+  ]);
   const get = (name: string) => run(['profile', 'get', name, '--curl'], { env: { ...env, ...service } });
   expect((await get('Bob')).err).toContain(`Bob is ${one}.`);
   for (const [name, both] of [

@@ -62,10 +62,13 @@ test.each([null, '', undefined])('a link %j ends the list', async (link) => {
   expect(service.requests).toHaveLength(1);
 });
 
-test.each([{}, { items: [] }, { items: null, pagination: null }, null])('an answer %j has no items', async (body) => {
-  const service = await answering(body ?? 'null');
-  expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 0, out: '[]\n' });
-});
+test.each([{}, { items: [] }, { items: null, pagination: null }, null])(
+  'an answer %j is an empty list',
+  async (body) => {
+    const service = await answering(body ?? 'null');
+    expect(await run(`${feed} --all --json`, { env: service.env })).toMatchObject({ code: 0, out: '[]\n' });
+  },
+);
 
 test('an empty page with a link is not the end', async () => {
   const service = await paged([linked([], '/a'), linked([], '/b'), linked(cardsDown(1, 1), null)]);
@@ -160,8 +163,10 @@ test('behind a gateway, where links lead to another origin, the cursor is asked 
     () => ({ items: cardsDown(2, 2), pagination: away('c2') }),
     () => ({ items: cardsDown(1, 1), pagination: { olderItemsURL: null, olderCursor: null } }),
   ];
-  const request = 'request GET /v1/feed/actor?chains=base --paginate --format ndjson';
-  for (const argv of [`${feed} --all --format ndjson`, request]) {
+  for (const argv of [
+    `${feed} --all --format ndjson`,
+    `request GET /v1/feed/actor?chains=base --paginate --format ndjson`,
+  ]) {
     const service = await paged(pages);
     const { out, code } = await run(argv, { env: service.env });
     expect([argv, code, idsIn(out)]).toEqual([argv, 0, ['c4', 'c3', 'c2', 'c1']]);
@@ -176,16 +181,19 @@ const twoThenFault = [...threePages.slice(0, 2), () => ({ error: 'out of order' 
 test.each([
   [500, 8],
   [404, 5],
-])('HTTP %i on page 3 is exit %i: ndjson keeps the lines before it, --json has none', async (status, exitCode) => {
-  const statuses = [200, 200, status];
-  const streamed = await paged(twoThenFault, statuses);
-  const lines = await run(`${feed} --all --format ndjson --retries 0`, { env: streamed.env });
-  expect([lines.code, idsIn(lines.out)]).toEqual([exitCode, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4']]);
-  expect(lines.err).toContain('out of order');
-  const whole = await paged(twoThenFault, statuses);
-  const json = await run(`${feed} --all --json --retries 0`, { env: whole.env });
-  expect(json).toEqual(failure(exitCode, 'out of order'));
-});
+])(
+  'HTTP %i on page 3 is exit %i: ndjson keeps the lines before it, --json prints nothing',
+  async (status, exitCode) => {
+    const statuses = [200, 200, status];
+    const streamed = await paged(twoThenFault, statuses);
+    const lines = await run(`${feed} --all --format ndjson --retries 0`, { env: streamed.env });
+    expect([lines.code, idsIn(lines.out)]).toEqual([exitCode, ['c9', 'c8', 'c7', 'c6', 'c5', 'c4']]);
+    expect(lines.err).toContain('out of order');
+    const whole = await paged(twoThenFault, statuses);
+    const json = await run(`${feed} --all --json --retries 0`, { env: whole.env });
+    expect(json).toEqual(failure(exitCode, 'out of order'));
+  },
+);
 
 test('pages by number end at the first page that is not full, and a page that comes twice is an error', async () => {
   const list = `profile positions ${wallet} open --limit 2`;

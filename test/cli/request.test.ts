@@ -29,8 +29,14 @@ test('the body is the text that was given, as an argument, from a file and from 
   await run(['request', 'POST', '/v1/x', '-d', body], { env: service.env });
   await run(['request', 'PUT', '/v1/x', '--data', `@${file}`], { env: service.env });
   await run(['request', 'DELETE', '/v1/x', '-d', '-', '--yes'], { env: service.env, stdin: body });
-  const sent = service.requests.flatMap(({ method, body }) => [method, body]);
-  expect(sent).toEqual(['POST', body, 'PUT', body, 'DELETE', body]);
+  expect(service.requests.flatMap(({ method, body }) => [method, body])).toEqual([
+    'POST',
+    body,
+    'PUT',
+    body,
+    'DELETE',
+    body,
+  ]);
   expect(service.requests[0]?.headers['content-type']).toBe('application/json');
 });
 

@@ -145,27 +145,30 @@ test.each([
   ['--sandbox sandbox import FILE', `time,chain,trader,token,side,amount,usd\n${row}`],
   ['webhook register --url https://example.com/hook --file FILE --skip-invalid', '0x12\n'],
   ['webhook add-addresses u-1 --file FILE --skip-invalid', '0x12\n'],
-])('%s: --rejects of the same file, by any name, is refused and leaves it as it was', async (command, content) => {
-  const folder = temporaryFolder();
-  const service = await answering({});
-  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const file = join(folder, 'input');
-  writeFileSync(file, content);
-  symlinkSync(file, join(folder, 'symbolic'));
-  linkSync(file, join(folder, 'hard'));
-  for (const name of ['input', `../${folder.split('/').at(-1)}/input`, 'symbolic', 'hard']) {
-    const rejects = `${folder}/${name}`;
-    const refused = await run(`${command.replace('FILE', file)} --rejects ${rejects}`, { env });
-    expect(refused).toEqual(failure(2, `error: --rejects ${rejects}: that is ${file}, which would be emptied\n`));
-    expect(readFileSync(file, 'utf8')).toBe(content);
-  }
-  expect(service.requests).toEqual([]);
-  const other = join(folder, 'rejects');
-  await run(`${command.replace('FILE', file)} --rejects ${other}`, { env });
-  expect(readFileSync(other, 'utf8')).toContain('"line":');
-  expect(statSync(other).mode & 0o777).toBe(0o600);
-  expect(tellsOpenFiles && isOpen(other)).toBe(false);
-});
+])(
+  '%s: --rejects that names the same file is refused and leaves it as it was, under any of its names',
+  async (command, content) => {
+    const folder = temporaryFolder();
+    const service = await answering({});
+    const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const file = join(folder, 'input');
+    writeFileSync(file, content);
+    symlinkSync(file, join(folder, 'symbolic'));
+    linkSync(file, join(folder, 'hard'));
+    for (const name of ['input', `../${folder.split('/').at(-1)}/input`, 'symbolic', 'hard']) {
+      const rejects = `${folder}/${name}`;
+      const refused = await run(`${command.replace('FILE', file)} --rejects ${rejects}`, { env });
+      expect(refused).toEqual(failure(2, `error: --rejects ${rejects}: that is ${file}, which would be emptied\n`));
+      expect(readFileSync(file, 'utf8')).toBe(content);
+    }
+    expect(service.requests).toEqual([]);
+    const other = join(folder, 'rejects');
+    await run(`${command.replace('FILE', file)} --rejects ${other}`, { env });
+    expect(readFileSync(other, 'utf8')).toContain('"line":');
+    expect(statSync(other).mode & 0o777).toBe(0o600);
+    expect(tellsOpenFiles && isOpen(other)).toBe(false);
+  },
+);
 
 test('sandbox import: --rejects that names the database is refused', async () => {
   const folder = temporaryFolder();

@@ -35,8 +35,13 @@ async function against(fault: string, { argv, stdin }: CommandLine, more: readon
   const waiting = await createManualTimeouts();
   const service = await stub(failing(fault, waiting));
   const { transport } = waiting;
-  const own = { env: service.env, stdin, skipWaits: true, maxAnswerBytes: 1024 ** 2, transport };
-  const outcome = await run([...argv, ...more], own);
+  const outcome = await run([...argv, ...more], {
+    env: service.env,
+    stdin,
+    skipWaits: true,
+    maxAnswerBytes: 1024 ** 2,
+    transport,
+  });
   return { ...outcome, requests: service.requests.map(({ method }) => method) };
 }
 
@@ -54,16 +59,19 @@ function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Sent):
   return Array(times).fill(method);
 }
 
-test.each(faults)('%s ends each command with %i and one error, and is sent %s', async (fault, exitCode, sent, says) => {
-  for (const command of ['reset before answer', '503'].includes(fault) ? serviceCommands : some(serviceCommands, 4)) {
-    const { name } = command;
-    const { code, out, err, requests } = await against(fault, command);
-    expect([name, code, out]).toEqual([name, exitCode, '']);
-    const { error } = JSON.parse(err);
-    expect(error.message).toMatch(says);
-    expect([name, requests]).toEqual([name, methodsOf(command, exitCode, sent)]);
-  }
-});
+test.each(faults)(
+  '%s ends every command with %i and one error, and is sent %s',
+  async (fault, exitCode, sent, says) => {
+    for (const command of ['reset before answer', '503'].includes(fault) ? serviceCommands : some(serviceCommands, 4)) {
+      const { name } = command;
+      const { code, out, err, requests } = await against(fault, command);
+      expect([name, code, out]).toEqual([name, exitCode, '']);
+      const { error } = JSON.parse(err);
+      expect(error.message).toMatch(says);
+      expect([name, requests]).toEqual([name, methodsOf(command, exitCode, sent)]);
+    }
+  },
+);
 
 test('a wrong shape is shown with a warning that names the place, and with --strict is exit 13', async () => {
   for (const command of serviceCommands) {

@@ -127,8 +127,10 @@ test('odd comments are signed to the last byte', async () => {
   const keys = writeKeys(folder);
   const long = ['🌊'.repeat(4999), 'é'.repeat(9999), '\ud7ff\ue000\uffff', '\u{10ffff}', '\u200b', '\u202e'];
   const texts = [...some(naughty, 8).filter((text) => !text.includes('\0')), ...long];
-  const made = { base: [degen, keys.evm], solana: [bonk, keys.solana] } as const;
-  for (const [chain, [tokenAddress, key]] of Object.entries(made)) {
+  for (const [chain, tokenAddress, key] of [
+    ['base', degen, keys.evm],
+    ['solana', bonk, keys.solana],
+  ] as const) {
     const [file, out] = [join(folder, 'comments.ndjson'), join(folder, `${chain}.ndjson`)];
     const lines = texts.map((commentText, index) => {
       return `${JSON.stringify({ chain, tokenAddress, transactionHash: hashOf(chain, index), commentText })}\n`;
@@ -150,8 +152,14 @@ test('odd comments are signed to the last byte', async () => {
 
 test('odd names in the settings: lists, errors and completions stay safe, and nothing is run', async () => {
   const folder = temporaryFolder();
-  const hit = join(folder, 'hit');
-  const traps = [`$(touch ${hit})`, `\`touch ${hit}\``, `;touch ${hit};`, `"$(touch ${hit})"`, `a[$(touch ${hit})]`];
+  const trap = join(folder, 'trap');
+  const traps = [
+    `$(touch ${trap})`,
+    `\`touch ${trap}\``,
+    `;touch ${trap};`,
+    `"$(touch ${trap})"`,
+    `a[$(touch ${trap})]`,
+  ];
   const names = [...some(naughty, 200).filter((text) => text.length < 600), ...traps];
   const contexts = names.map((name) => [name, { baseUrl: 'https://a.example.com', serviceName: name }]);
   const aliases = Object.fromEntries(names.map((name) => [name, name]));
@@ -175,7 +183,7 @@ test('odd names in the settings: lists, errors and completions stay safe, and no
     const { stdout } = spawnSync('bash', argv, { env: { ...process.env, ...env }, encoding: 'utf8' });
     expect([line, stdout.includes(`"${found}"`), steering(stdout)]).toEqual([line, true, undefined]);
   }
-  expect(existsSync(hit)).toBe(false);
+  expect(existsSync(trap)).toBe(false);
 });
 
 /** Names and cursors of a service that a shell would run. */

@@ -18,7 +18,10 @@ import { anyCharacter, fc } from '../support/draw.ts';
 import { steers } from '../support/hostile/corpus.ts';
 import { size } from '../support/size.ts';
 
-const any = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 99 }), fc.string({ unit: anyCharacter, maxLength: 99 }));
+const any = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 120 }),
+  fc.string({ unit: anyCharacter, maxLength: 120 }),
+);
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 test('figures keep their sign and their size, and are never NaN, undefined or an exponent', () => {

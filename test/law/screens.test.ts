@@ -106,8 +106,10 @@ test('pages, a record and an empty list obey --columns too', async () => {
   const options = { env: own() };
   const walk = await run('--sandbox profile followers ext:user_1 --all --columns address --json', options);
   for (const row of JSON.parse(walk.out)) expect(Object.keys(row)).toEqual(['address']);
-  const argv = '--sandbox profile get 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --columns name --json';
-  const record = await run(argv, options);
+  const record = await run(
+    '--sandbox profile get 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --columns name --json',
+    options,
+  );
   expect(JSON.parse(record.out)).toEqual([{ name: expect.any(String) }]);
   const none = await answering([]);
   expect((await run('webhook list --columns uid --json', { env: none.env })).out).toBe('[]\n');

@@ -43,8 +43,11 @@ async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   writeFileSync(join(folder, 'keys', 'trader.json'), JSON.stringify(keystore));
   const path = `${folder}:${process.env['PATH']}`;
   const stored = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  const env = { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' };
-  return { folder, env, lines: some(fixedLines, 10) };
+  return {
+    folder,
+    env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
+    lines: some(fixedLines, 10),
+  };
 }
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;

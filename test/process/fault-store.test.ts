@@ -75,49 +75,55 @@ describe.each(Object.entries(faults))('a store that %s', (_, { make, says }) => 
   });
 });
 
-test.each([0xff, 0])('a store whose pages are full of %s takes nothing and is said to be damaged', async (filler) => {
-  const folder = temporaryFolder();
-  const file = await filled(folder);
-  const bytes = readFileSync(file);
-  bytes.fill(filler, 8192, bytes.length);
-  writeFileSync(file, bytes);
-  const { url, stop, shown } = await listen(folder);
-  if (url !== '') {
-    expect(await send(url, bodyOf('new'), signed(bodyOf('new')))).toBe(503);
-    expect(shown.err).toContain(`the store ${file} is damaged`);
-  }
-  const { err } = await stop();
-  expect(err).toContain(`the store ${file} is damaged`);
-  const listed = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
-  expect([listed.code, listed.out]).toEqual([3, '']);
-  expect(listed.err).toContain(`the store ${file} is damaged`);
-});
+test.each([0xff, 0])(
+  'a store with pages overwritten by %s acknowledges only what it stored, and is reported as damaged',
+  async (filler) => {
+    const folder = temporaryFolder();
+    const file = await filled(folder);
+    const bytes = readFileSync(file);
+    bytes.fill(filler, 8192, bytes.length);
+    writeFileSync(file, bytes);
+    const { url, stop, shown } = await listen(folder);
+    if (url !== '') {
+      expect(await send(url, bodyOf('new'), signed(bodyOf('new')))).toBe(503);
+      expect(shown.err).toContain(`the store ${file} is damaged`);
+    }
+    const { err } = await stop();
+    expect(err).toContain(`the store ${file} is damaged`);
+    const listed = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
+    expect([listed.code, listed.out]).toEqual([3, '']);
+    expect(listed.err).toContain(`the store ${file} is damaged`);
+  },
+);
 
 /** Text that is no UTF-8. */
 const noText = "CAST(x'5b22ff' AS TEXT)";
 
-test.each(['event_ids', 'headers'])('a delivery whose %s are no text is exit 3 or set aside', async (column) => {
-  const folder = temporaryFolder();
-  let status = 500;
-  const target = await stub((_, response) => response.writeHead(status).end());
-  const first = await listen(folder, `--forward-to ${target.url}/in`);
-  for (const id of ['one', 'two', 'three']) expect(await send(first.url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
-  await first.stop();
-  changeStore(folder, `UPDATE delivery SET ${column} = ${noText} WHERE seq = 2`);
-  const state = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const listed = start(['webhook', 'events', '--json'], state);
-  expect([await listed.ended, listed.printed.out]).toEqual([3, '']);
-  expect(listed.printed.err).toContain('is damaged: delivery 2 cannot be read');
-  status = 200;
-  const tried = target.requests.length;
-  const forwarder = start(['webhook', 'forward', '--forward-to', `${target.url}/in`], state);
-  await until(() => target.requests.length === tried + 2 || forwarder.child.exitCode !== null);
-  expect(target.requests.slice(tried).map(({ body }) => body)).toEqual([bodyOf('one'), bodyOf('three')]);
-  forwarder.child.kill('SIGTERM');
-  await forwarder.ended;
-  expect(forwarder.printed.err).toContain('is damaged: delivery 2 cannot be read, and is set aside');
-  expect(forwarder.printed.err).toContain('1 delivery set aside');
-});
+test.each(['event_ids', 'headers'])(
+  'a delivery whose %s are no text ends commands that read it with exit 3, and is set aside by the forwarder, which goes on',
+  async (column) => {
+    const folder = temporaryFolder();
+    let status = 500;
+    const target = await stub((_, response) => response.writeHead(status).end());
+    const first = await listen(folder, `--forward-to ${target.url}/in`);
+    for (const id of ['one', 'two', 'three']) expect(await send(first.url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
+    await first.stop();
+    changeStore(folder, `UPDATE delivery SET ${column} = ${noText} WHERE seq = 2`);
+    const state = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const listed = start(['webhook', 'events', '--json'], state);
+    expect([await listed.ended, listed.printed.out]).toEqual([3, '']);
+    expect(listed.printed.err).toContain('is damaged: delivery 2 cannot be read');
+    status = 200;
+    const tried = target.requests.length;
+    const forwarder = start(['webhook', 'forward', '--forward-to', `${target.url}/in`], state);
+    await until(() => target.requests.length === tried + 2 || forwarder.child.exitCode !== null);
+    expect(target.requests.slice(tried).map(({ body }) => body)).toEqual([bodyOf('one'), bodyOf('three')]);
+    forwarder.child.kill('SIGTERM');
+    await forwarder.ended;
+    expect(forwarder.printed.err).toContain('is damaged: delivery 2 cannot be read, and is set aside');
+    expect(forwarder.printed.err).toContain('1 delivery set aside');
+  },
+);
 
 test('on a full disk what cannot be kept is 503, the listener goes on and says it once, and nothing is lost once there is room', async () => {
   const folder = temporaryFolder();

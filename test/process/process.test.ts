@@ -65,8 +65,10 @@ test('bundle without flags is a new file of this folder, which is summed up in a
   expect(lines.length).toBeLessThanOrEqual(10);
   expect(stdout).toContain('POST /v1/x: no (HTTP 404');
   const [file = '', ...others] = readdirSync(cwd);
-  const form = /^sotra-bundle-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json$/;
-  expect([file, others]).toEqual([expect.stringMatching(form), []]);
+  expect([file, others]).toEqual([
+    expect.stringMatching(/^sotra-bundle-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json$/),
+    [],
+  ]);
   expect(lines.at(-1)).toContain(file);
   const made = join(cwd, file);
   expect([statSync(made).mode & 0o777, JSON.parse(readFileSync(made, 'utf8')).failedCalls]).toEqual([
@@ -86,8 +88,10 @@ test('concurrent changes of the settings are all in the file, which is complete 
   });
   expect(await Promise.all(started.map(({ ended }) => ended))).toEqual(names.map(() => 0));
   expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).contexts).sort()).toEqual([...names].sort());
-  const mode = statSync(file).mode & 0o777;
-  expect([mode, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([0o600, ['config.json', 'config.lock']]);
+  expect([statSync(file).mode & 0o777, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([
+    0o600,
+    ['config.json', 'config.lock'],
+  ]);
 });
 
 /** What a process sees that is started in a folder which holds settings of somebody else. */

@@ -142,26 +142,29 @@ esac
   return folder;
 }
 
-test.runIf(process.platform === 'linux')('without a keychain package secret-tool gets the key, in no argument', () => {
-  const tool = fakeSecretTool();
-  const env = { PATH: `${tool}:${process.env['PATH']}`, SOTRA_API_KEY: 'another-key-wxyz' };
-  const { sotra, folder } = programWithKeychain(undefined, { hasPackage: false, env });
-  const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
-  expect(login.err).toContain('Stored the key for https://own.example.com in the keychain');
-  const kept = join(tool, 'kept service sotra username c@https:::own.example.com');
-  expect([login.code, readFileSync(kept, 'utf8')]).toEqual([0, key]);
-  expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(key);
-  expect(readFileSync(join(tool, 'environment'), 'utf8')).not.toContain('another-key');
-  env.SOTRA_API_KEY = '';
-  expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
-  expect(sotra('auth logout --yes').code).toBe(0);
-  expect(existsSync(kept)).toBe(false);
-  const typed = readFileSync(join(tool, 'arguments'), 'utf8');
-  expect(typed).toContain(
-    'store --label=sotra: c@https://own.example.com service sotra username c@https://own.example.com\n',
-  );
-  expect(typed).not.toContain(key);
-});
+test.runIf(process.platform === 'linux')(
+  'if the keychain package does not load, secret-tool stores the key, which is never an argument',
+  () => {
+    const tool = fakeSecretTool();
+    const env = { PATH: `${tool}:${process.env['PATH']}`, SOTRA_API_KEY: 'another-key-wxyz' };
+    const { sotra, folder } = programWithKeychain(undefined, { hasPackage: false, env });
+    const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
+    expect(login.err).toContain('Stored the key for https://own.example.com in the keychain');
+    const kept = join(tool, 'kept service sotra username c@https:::own.example.com');
+    expect([login.code, readFileSync(kept, 'utf8')]).toEqual([0, key]);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(key);
+    expect(readFileSync(join(tool, 'environment'), 'utf8')).not.toContain('another-key');
+    env.SOTRA_API_KEY = '';
+    expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
+    expect(sotra('auth logout --yes').code).toBe(0);
+    expect(existsSync(kept)).toBe(false);
+    const typed = readFileSync(join(tool, 'arguments'), 'utf8');
+    expect(typed).toContain(
+      'store --label=sotra: c@https://own.example.com service sotra username c@https://own.example.com\n',
+    );
+    expect(typed).not.toContain(key);
+  },
+);
 
 /** Whether other processes can be looked at. */
 const canLook = existsSync('/proc/self/cmdline');
@@ -178,63 +181,66 @@ const typed: readonly string[] = [
 const prompt = 'ready> ';
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 
-test.skipIf(!canLook || !has('script'))('a secret in a completed line shows and is written nowhere', async () => {
-  const world = await canaryWorld();
-  await run('alias set whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', { env: world.env });
-  const at = (file: string) => join(world.outputs, file);
-  for (const folder of ['home', 'tmp']) mkdirSync(at(folder));
-  // The program that the shell finds; it logs how it was called and by which process.
-  const bin = temporaryFolder();
-  const log = join(bin, 'calls');
-  const look = "{ cat /proc/$$/cmdline /proc/$$/environ /proc/$PPID/cmdline | tr '\\0\\n' '  '; echo; }";
-  const program = `#!/bin/sh\n${look} >>'${log}'\nexec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"\n`;
-  writeFileSync(join(bin, 'sotra'), program, { mode: 0o700 });
-  writeFileSync(log, '');
-  const calls = () => readFileSync(log, 'utf8').split('\n').slice(0, -1);
-  const written: string[] = [];
-  const watcher = watch(at('tmp'), (_, file) => written.push(file ?? ''));
-  onTestFinished(() => watcher.close());
-  const { SOTRA_CONFIG_DIR, SOTRA_DATA_DIR } = world.env;
-  // On a terminal of its own, so that readline finds and cuts the line.
-  const child = spawn('script', ['-qec', 'bash --norc -i', '/dev/null'], {
-    env: {
-      PATH: `${bin}:${process.env['PATH']}`,
-      HOME: at('home'),
-      TMPDIR: at('tmp'),
-      SOTRA_CONFIG_DIR,
-      SOTRA_DATA_DIR,
-      // As users export it in their profile.
-      SOTRA_API_KEY: apiKey,
-      LC_ALL: 'C.UTF-8',
-      TERM: 'xterm',
-      // As bash did it before 5.1.
-      BASH_COMPAT: '50',
-    },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let shown = '';
-  child.stdout.on('data', (text) => (shown += text));
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  child.stdin.write(`source '${process.cwd()}/completions/sotra.bash'; PS1='rea''dy> '\r`);
-  await until(() => shown.includes(prompt), 'the prompt');
-  for (const [index, line] of typed.entries()) {
-    child.stdin.write(`\x15${line}\t`);
-    await until(
-      () => calls().length > index,
-      () => `${line}: ${shown}`,
-    );
-  }
-  child.stdin.end('\x15exit\r');
-  await ended;
-  writeFileSync(at('tmp/end'), '');
-  await until(() => written.includes('end'), 'the watcher');
-  const list = /(context list --columns name|alias list --columns alias) /;
-  expect(calls().map((call) => list.test(call))).toEqual(typed.map(() => true));
-  expect(calls().filter((call) => secretsIn(call).length > 0)).toEqual([]);
-  expect(written.filter((file) => file.startsWith('sh-thd'))).toEqual([]);
-  expect(strayIn(world)).toEqual([]);
-});
+test.skipIf(!canLook || !has('script'))(
+  'a secret in the line that bash completes shows in no process and is written nowhere',
+  async () => {
+    const world = await canaryWorld();
+    await run('alias set whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', { env: world.env });
+    const at = (file: string) => join(world.outputs, file);
+    for (const folder of ['home', 'tmp']) mkdirSync(at(folder));
+    // The program that the shell finds; it logs how it was called and by which process.
+    const bin = temporaryFolder();
+    const log = join(bin, 'calls');
+    const look = "{ cat /proc/$$/cmdline /proc/$$/environ /proc/$PPID/cmdline | tr '\\0\\n' '  '; echo; }";
+    const program = `#!/bin/sh\n${look} >>'${log}'\nexec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"\n`;
+    writeFileSync(join(bin, 'sotra'), program, { mode: 0o700 });
+    writeFileSync(log, '');
+    const calls = () => readFileSync(log, 'utf8').split('\n').slice(0, -1);
+    const written: string[] = [];
+    const watcher = watch(at('tmp'), (_, file) => written.push(file ?? ''));
+    onTestFinished(() => watcher.close());
+    const { SOTRA_CONFIG_DIR, SOTRA_DATA_DIR } = world.env;
+    // On a terminal of its own, so that readline finds and cuts the line.
+    const child = spawn('script', ['-qec', 'bash --norc -i', '/dev/null'], {
+      env: {
+        PATH: `${bin}:${process.env['PATH']}`,
+        HOME: at('home'),
+        TMPDIR: at('tmp'),
+        SOTRA_CONFIG_DIR,
+        SOTRA_DATA_DIR,
+        // As users export it in their profile.
+        SOTRA_API_KEY: apiKey,
+        LC_ALL: 'C.UTF-8',
+        TERM: 'xterm',
+        // As bash did it before 5.1.
+        BASH_COMPAT: '50',
+      },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let shown = '';
+    child.stdout.on('data', (text) => (shown += text));
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    child.stdin.write(`source '${process.cwd()}/completions/sotra.bash'; PS1='rea''dy> '\r`);
+    await until(() => shown.includes(prompt), 'the prompt');
+    for (const [index, line] of typed.entries()) {
+      child.stdin.write(`\x15${line}\t`);
+      await until(
+        () => calls().length > index,
+        () => `${line}: ${shown}`,
+      );
+    }
+    child.stdin.end('\x15exit\r');
+    await ended;
+    writeFileSync(at('tmp/end'), '');
+    await until(() => written.includes('end'), 'the watcher');
+    const list = /(context list --columns name|alias list --columns alias) /;
+    expect(calls().map((call) => list.test(call))).toEqual(typed.map(() => true));
+    expect(calls().filter((call) => secretsIn(call).length > 0)).toEqual([]);
+    expect(written.filter((file) => file.startsWith('sh-thd'))).toEqual([]);
+    expect(strayIn(world)).toEqual([]);
+  },
+);
 
 test('the browser that --open starts gets the environment without the API key', async () => {
   const folder = temporaryFolder();

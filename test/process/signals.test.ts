@@ -68,7 +68,7 @@ test.each([...cases.slice(0, 3), ...some(cases.slice(3), 1)])(
 );
 
 test.each(some(signals, 1))(
-  '%s ends a listener and a sandbox with 0, and their ready files are gone',
+  '%s ends a listener and a sandbox with 0: they were asked to stop, and remove their ready files',
   async (signal) => {
     const { folder, begin } = place();
     const listener = begin('webhook listen --port 0 --secret-file @/secret --ready-file @/listening');
@@ -82,14 +82,17 @@ test.each(some(signals, 1))(
   },
 );
 
-test.each(some(['json', 'table', 'ndjson', 'csv', 'tsv'], 1))('head of --format %s: quiet, exit 0', async (format) => {
-  const profile = { id: 'x', name: 'x'.repeat(2000), images: {}, addresses: [], metadata: {} };
-  const traders = Array.from({ length: 250 }, (_, index) => ({ profile, pnl: { total: index } }));
-  const service = await stub((_, response) => response.end(JSON.stringify({ traders })));
-  const line = `sotra leaderboard list --limit 250 --format ${format} | head -1; exit \${PIPESTATUS[0]}`;
-  const { printed, ended } = startShell(line, place(service.env).env);
-  expect([await ended, printed.out.split('\n').length, printed.err]).toEqual([0, 2, '']);
-});
+test.each(some(['json', 'table', 'ndjson', 'csv', 'tsv'], 1))(
+  '| head -1 of --format %s is quiet and exit 0',
+  async (format) => {
+    const profile = { id: 'x', name: 'x'.repeat(2000), images: {}, addresses: [], metadata: {} };
+    const traders = Array.from({ length: 250 }, (_, index) => ({ profile, pnl: { total: index } }));
+    const service = await stub((_, response) => response.end(JSON.stringify({ traders })));
+    const line = `sotra leaderboard list --limit 250 --format ${format} | head -1; exit \${PIPESTATUS[0]}`;
+    const { printed, ended } = startShell(line, place(service.env).env);
+    expect([await ended, printed.out.split('\n').length, printed.err]).toEqual([0, 2, '']);
+  },
+);
 
 /** Commands that read stdin, and what they are given before the signal: more than a pipe holds, so that they have begun to read it. */
 const reading = [
@@ -117,7 +120,7 @@ test.each(
 });
 
 test.each(some(['--for 10m', ''], 1))(
-  'sandbox simulate %s ends by a signal, and what it made is kept',
+  'sandbox simulate %s: a signal ends it with its exit code, and what it made so far is kept',
   async (more) => {
     const { env, begin } = place();
     const trades = async () => JSON.parse((await run('sandbox status --json', { env })).out).trades as number;
@@ -135,20 +138,23 @@ test.each(some(['--for 10m', ''], 1))(
   },
 );
 
-test.each(some(['table', 'tsv', 'csv', 'json', 'ndjson'], 2))('Ctrl-C ends long %s in its middle', async (format) => {
-  const count = format === 'json' ? 8000 : 4000;
-  const list = Array.from({ length: count }, (_, index) => ({
-    uid: `w-${index}`,
-    destinationUrl: 'http://127.0.0.1:9/a',
-    walletAddresses: [degen],
-    events: [],
-  }));
-  const { env } = await answering(list);
-  const stop = new AbortController();
-  const onOut = () => stop.abort();
-  const { code, out } = await run(`webhook list --format ${format}`, { env, signal: stop.signal, onOut });
-  expect([code, out === '', out.includes(`w-${count - 1}`)]).toEqual([130, false, false]);
-});
+test.each(some(['table', 'tsv', 'csv', 'json', 'ndjson'], 2))(
+  'Ctrl-C ends a long answer in the middle of its %s',
+  async (format) => {
+    const count = format === 'json' ? 8000 : 4000;
+    const list = Array.from({ length: count }, (_, index) => ({
+      uid: `w-${index}`,
+      destinationUrl: 'http://127.0.0.1:9/a',
+      walletAddresses: [degen],
+      events: [],
+    }));
+    const { env } = await answering(list);
+    const stop = new AbortController();
+    const onOut = () => stop.abort();
+    const { code, out } = await run(`webhook list --format ${format}`, { env, signal: stop.signal, onOut });
+    expect([code, out === '', out.includes(`w-${count - 1}`)]).toEqual([130, false, false]);
+  },
+);
 
 /** Hundredths of a second that a process has spent computing. */
 function spent(pid: number): number {

@@ -112,7 +112,7 @@ const harmed = [settings, storedKey, upload].flatMap((state) =>
 );
 
 test.each(some(harmed, 12))(
-  'a $name that is $harm ends a command, named and unchanged',
+  'a $name that is $harm ends the command, is named, and stays as it is',
   async ({ apply, ...state }) => {
     const { folder, env, path, written } = await placeWith(state);
     apply(path);

@@ -53,51 +53,57 @@ test.skipIf(!hasTmux).each(
     prompts.flatMap((prompt) => ends.map((end) => ({ ...prompt, end }))),
     2,
   ),
-)('$argv asks, and $end ends it and changes nothing (skipped without tmux)', async ({ argv, asks, hidden, end }) => {
-  const service = await stub((_, response) => response.end('{}'));
-  const [folder, state] = [temporaryFolder(), temporaryFolder()];
-  const { evm } = writeKeys(folder);
-  const settings = { contexts: { staging: { baseUrl: service.url } } };
-  writeFileSync(join(state, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
-  const env = { ...service.env, SOTRA_CONFIG_DIR: state, SOTRA_DATA_DIR: state };
-  const before = contentsOf(state);
-  const { type, shows, kill, settings: stty, hasCursor } = terminal(argv.replace('KEY', evm), env, folder);
-  await shows(asks);
-  // What is typed unseen can be waited for only by what is typed after it.
-  if (end === 'Ctrl-C' || (!hidden && end !== 'Ctrl-D')) type('-l', 'half-typed');
-  if (!hidden && end !== 'Ctrl-D') await shows('half-typed');
-  if (end === 'Ctrl-C' || end === 'Ctrl-D') type(end === 'Ctrl-C' ? 'C-c' : 'C-d');
-  else kill(end);
-  const shown = await shows('ended with');
-  expect(shown).toContain(`ended with ${end === 'SIGTERM' ? 143 : end === 'SIGHUP' ? 129 : 130}`);
-  expect(shown).not.toContain('internal error');
-  if (hidden) expect(shown).not.toContain('half-typed');
-  const [first, last] = await stty();
-  expect([last, hasCursor()]).toEqual([first, true]);
-  expect([contentsOf(state), service.requests]).toEqual([before, []]);
-});
+)(
+  '$argv asks, $end ends it with its exit code, the terminal as it was and nothing written (skipped without tmux)',
+  async ({ argv, asks, hidden, end }) => {
+    const service = await stub((_, response) => response.end('{}'));
+    const [folder, state] = [temporaryFolder(), temporaryFolder()];
+    const { evm } = writeKeys(folder);
+    const settings = { contexts: { staging: { baseUrl: service.url } } };
+    writeFileSync(join(state, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+    const env = { ...service.env, SOTRA_CONFIG_DIR: state, SOTRA_DATA_DIR: state };
+    const before = contentsOf(state);
+    const { type, shows, kill, settings: stty, hasCursor } = terminal(argv.replace('KEY', evm), env, folder);
+    await shows(asks);
+    // What is typed unseen can be waited for only by what is typed after it.
+    if (end === 'Ctrl-C' || (!hidden && end !== 'Ctrl-D')) type('-l', 'half-typed');
+    if (!hidden && end !== 'Ctrl-D') await shows('half-typed');
+    if (end === 'Ctrl-C' || end === 'Ctrl-D') type(end === 'Ctrl-C' ? 'C-c' : 'C-d');
+    else kill(end);
+    const shown = await shows('ended with');
+    expect(shown).toContain(`ended with ${end === 'SIGTERM' ? 143 : end === 'SIGHUP' ? 129 : 130}`);
+    expect(shown).not.toContain('internal error');
+    if (hidden) expect(shown).not.toContain('half-typed');
+    const [first, last] = await stty();
+    expect([last, hasCursor()]).toEqual([first, true]);
+    expect([contentsOf(state), service.requests]).toEqual([before, []]);
+  },
+);
 
-test.skipIf(!hasTmux)('a comment is posted after its password, text and question (skipped without tmux)', async () => {
-  const { env, folder, keys } = await tradersWorld();
-  const words = ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password];
-  expect((await run(words, { env })).code).toBe(0);
-  const posted = async () => {
-    const list = `--sandbox comment list ${swaps.good} --chain base --json`;
-    return JSON.parse((await run(list, { env })).out)[swaps.good].comments.length;
-  };
-  const post = `--sandbox comment post --chain base --tx ${swaps.good} --token ${degen} --text 'gm frens' --key trader`;
-  const { type, shows } = terminal(post, env, folder);
-  await shows('Password of key trader (not shown):');
-  type('-l', 'correct horse');
-  type('Enter');
-  expect(await shows('Post this comment to the sandbox? [y/N]')).toContain('5  Comment: | gm frens');
-  expect(await posted()).toBe(0);
-  type('y', 'Enter');
-  const ended = await shows('ended with');
-  expect(ended).toContain('ended with 0');
-  expect(ended).not.toContain('correct');
-  expect(await posted()).toBe(1);
-});
+test.skipIf(!hasTmux)(
+  'the password is asked for without echo, the text shown, a yes asked for, and the comment posted (skipped without tmux)',
+  async () => {
+    const { env, folder, keys } = await tradersWorld();
+    const words = ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password];
+    expect((await run(words, { env })).code).toBe(0);
+    const posted = async () => {
+      const list = `--sandbox comment list ${swaps.good} --chain base --json`;
+      return JSON.parse((await run(list, { env })).out)[swaps.good].comments.length;
+    };
+    const post = `--sandbox comment post --chain base --tx ${swaps.good} --token ${degen} --text 'gm frens' --key trader`;
+    const { type, shows } = terminal(post, env, folder);
+    await shows('Password of key trader (not shown):');
+    type('-l', 'correct horse');
+    type('Enter');
+    expect(await shows('Post this comment to the sandbox? [y/N]')).toContain('5  Comment: | gm frens');
+    expect(await posted()).toBe(0);
+    type('y', 'Enter');
+    const ended = await shows('ended with');
+    expect(ended).toContain('ended with 0');
+    expect(ended).not.toContain('correct');
+    expect(await posted()).toBe(1);
+  },
+);
 
 if (hasTmux)
   long('Ctrl-Z while a secret is typed changes nothing: what follows is not shown (skipped without tmux)', async () => {

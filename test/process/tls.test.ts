@@ -7,7 +7,10 @@ import { openPort, proxyTo, run, temporaryFolder } from '../support/harness.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
 import { start } from '../support/processes.ts';
 
-const altNames = ['service.test', 'localhost'].map((value) => ({ type: 2 as const, value }));
+const altNames = [
+  { type: 2, value: 'service.test' },
+  { type: 2, value: 'localhost' },
+];
 const made = await generate([{ name: 'commonName', value: 'service.test' }], {
   keySize: 2048,
   extensions: [

@@ -31,7 +31,11 @@ async function forwardPort(ui: string): Promise<{ ui: string; cut: () => void; m
   onTestFinished(cut);
   const forwarded = new URL(ui);
   forwarded.port = String(port);
-  return { ui: forwarded.href, cut, mend: () => (isCut = false) };
+  return {
+    ui: forwarded.href,
+    cut,
+    mend: () => (isCut = false),
+  };
 }
 
 const events = (tab: Page) => tab.locator('.browse .row').filter({ hasText: 'event' }).locator('.about');

@@ -135,56 +135,59 @@ test.each([
   ['short', runs(3000), 0],
   ['long', runs(150), 30_000],
   ['very long', runs(20), 1_000_000],
-])('whatever the service answers, %s, is shown or reported soon, and steers no terminal', async (_, numRuns, bytes) => {
-  const { lists, records } = await realAnswers();
-  const made = lists.map((list) => {
-    const two = itemsOf(list).slice(0, 2);
-    const times = Math.max(1, Math.ceil(bytes / JSON.stringify(two).length));
-    const all = Array.from({ length: times }, () => two).flat();
-    return { argv: list.argv, value: list.key === undefined ? all : { ...(list.value as object), [list.key]: all } };
-  });
-  const nearly = [...made, ...records].map(({ argv, value }) =>
-    fc.record({ argv: fc.constant(argv), content: harmed(JSON.stringify(value)) }),
-  );
-  const many = fc
-    .tuple(
-      fc.constantFrom(...[...made, ...records].map(({ argv }) => argv)),
-      fc.constantFrom(...frames),
-      fc.constantFrom(...units),
-    )
-    .map(([argv, [head, tail], unit]) => ({
-      argv,
-      content: Buffer.from(head + unit.repeat(Math.ceil(bytes / unit.length)) + tail),
-    }));
-  let reply: { status: number; body: Buffer } = { status: 200, body: Buffer.from('') };
-  const { env } = await stub((_, response) => {
-    response.writeHead(reply.status, { 'content-type': 'application/json' }).end(reply.body);
-  });
-  const folder = temporaryFolder();
-  const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  const property = fc.asyncProperty(
-    fc.oneof(...nearly, { arbitrary: many, weight: nearly.length }),
-    fc.constantFrom(...formats, ...more),
-    fc.constantFrom(undefined, 40, 80, 200),
-    fc.constantFrom(200, 200, 200, 400, 404, 500),
-    async ({ argv, content }, format, tty, status) => {
-      reply = { status, body: content };
-      const words = `${argv} ${format}`;
-      const signal = AbortSignal.timeout(60_000);
-      const startedCpu = process.cpuUsage();
-      const { code, out, err } = await run(words, { env: all, skipWaits: true, signal, ...(tty && { tty }) });
-      const shown = `${words} of ${JSON.stringify(content.toString('latin1').slice(0, 3000))} ended with ${code}: ${err.slice(0, 500)}`;
-      expect(process.cpuUsage(startedCpu).user / 1e6, shown).toBeLessThan(10);
-      // Flags that a command does not have, and answers that are no JSON or far from the contract, are reported.
-      expect([0, 2, 9, 13, ...(status === 200 ? [] : [4, 5, 6, 7, 8])], shown).toContain(code);
-      expect(err, shown).not.toMatch(/internal error|\n {4}at /);
-      expect(steering(err), shown).toBe(undefined);
-      const parts = format === '--format ndjson' ? out.split('\n') : [out];
-      if (/json/.test(format) && code === 0)
-        for (const part of parts) if (part !== '') expect(() => JSON.parse(part), shown).not.toThrow();
-      if (!/json|csv|jq/.test(format)) expect(steers.exec(out.replaceAll('\t', ' '))?.[0], shown).toBe(undefined);
-      expect(out, shown).not.toMatch(rawControl);
-    },
-  );
-  await fc.assert(property, { numRuns, seed });
-});
+])(
+  'whatever the service answers, %s, is shown or reported in time, and steers no terminal',
+  async (_, numRuns, bytes) => {
+    const { lists, records } = await realAnswers();
+    const made = lists.map((list) => {
+      const two = itemsOf(list).slice(0, 2);
+      const times = Math.max(1, Math.ceil(bytes / JSON.stringify(two).length));
+      const all = Array.from({ length: times }, () => two).flat();
+      return { argv: list.argv, value: list.key === undefined ? all : { ...(list.value as object), [list.key]: all } };
+    });
+    const nearly = [...made, ...records].map(({ argv, value }) =>
+      fc.record({ argv: fc.constant(argv), content: harmed(JSON.stringify(value)) }),
+    );
+    const many = fc
+      .tuple(
+        fc.constantFrom(...[...made, ...records].map(({ argv }) => argv)),
+        fc.constantFrom(...frames),
+        fc.constantFrom(...units),
+      )
+      .map(([argv, [head, tail], unit]) => ({
+        argv,
+        content: Buffer.from(head + unit.repeat(Math.ceil(bytes / unit.length)) + tail),
+      }));
+    let reply: { status: number; body: Buffer } = { status: 200, body: Buffer.from('') };
+    const { env } = await stub((_, response) => {
+      response.writeHead(reply.status, { 'content-type': 'application/json' }).end(reply.body);
+    });
+    const folder = temporaryFolder();
+    const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+    const property = fc.asyncProperty(
+      fc.oneof(...nearly, { arbitrary: many, weight: nearly.length }),
+      fc.constantFrom(...formats, ...more),
+      fc.constantFrom(undefined, 40, 80, 200),
+      fc.constantFrom(200, 200, 200, 400, 404, 500),
+      async ({ argv, content }, format, tty, status) => {
+        reply = { status, body: content };
+        const words = `${argv} ${format}`;
+        const signal = AbortSignal.timeout(60_000);
+        const startedCpu = process.cpuUsage();
+        const { code, out, err } = await run(words, { env: all, skipWaits: true, signal, ...(tty && { tty }) });
+        const shown = `${words} of ${JSON.stringify(content.toString('latin1').slice(0, 3000))} ended with ${code}: ${err.slice(0, 500)}`;
+        expect(process.cpuUsage(startedCpu).user / 1e6, shown).toBeLessThan(10);
+        // Flags that a command does not have, and answers that are no JSON or far from the contract, are reported.
+        expect([0, 2, 9, 13, ...(status === 200 ? [] : [4, 5, 6, 7, 8])], shown).toContain(code);
+        expect(err, shown).not.toMatch(/internal error|\n {4}at /);
+        expect(steering(err), shown).toBe(undefined);
+        const parts = format === '--format ndjson' ? out.split('\n') : [out];
+        if (/json/.test(format) && code === 0)
+          for (const part of parts) if (part !== '') expect(() => JSON.parse(part), shown).not.toThrow();
+        if (!/json|csv|jq/.test(format)) expect(steers.exec(out.replaceAll('\t', ' '))?.[0], shown).toBe(undefined);
+        expect(out, shown).not.toMatch(rawControl);
+      },
+    );
+    await fc.assert(property, { numRuns, seed });
+  },
+);

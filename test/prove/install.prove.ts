@@ -122,23 +122,26 @@ test('shellcheck finds nothing in install.sh', (context) => {
   expect(stdout).toBe('');
 });
 
-test.runIf(canPack).each(shells)('the latest release is installed by %s, and removed as it says', async (shell) => {
-  const archives = { '1.0.0': pack('1.0.0'), '1.1.0': pack('1.1.0') };
-  const { code, out, err, url, paths, left, HOME } = await tryInstall(archives, {}, { shell });
-  const dir = join(HOME, '.local/bin');
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toBe(`downloading ${url}/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz
+test.runIf(canPack).each(shells)(
+  'the latest release is installed by %s, and removed by the line that it says',
+  async (shell) => {
+    const archives = { '1.0.0': pack('1.0.0'), '1.1.0': pack('1.1.0') };
+    const { code, out, err, url, paths, left, HOME } = await tryInstall(archives, {}, { shell });
+    const dir = join(HOME, '.local/bin');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toBe(`downloading ${url}/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz
 installed sotra 1.1.0 as ${dir}/sotra; its checksum is right
 to find it by name: export PATH='${dir}':"$PATH"
 to undo: rm '${dir}/sotra'
 `);
-  expect(paths()).toEqual(['/latest/download/SHA256SUMS', '/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz']);
-  expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.1.0\n');
-  expect(left).toEqual(['.local', '.local/bin', '.local/bin/sotra']);
-  const undo = /to undo: (.*)/.exec(out)?.[1] ?? '';
-  execFileSync('sh', ['-c', undo]);
-  expect(all(HOME)).toEqual(['.local', '.local/bin']);
-});
+    expect(paths()).toEqual(['/latest/download/SHA256SUMS', '/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz']);
+    expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.1.0\n');
+    expect(left).toEqual(['.local', '.local/bin', '.local/bin/sotra']);
+    const undo = /to undo: (.*)/.exec(out)?.[1] ?? '';
+    execFileSync('sh', ['-c', undo]);
+    expect(all(HOME)).toEqual(['.local', '.local/bin']);
+  },
+);
 
 test.runIf(canPack)('under umask 000 nobody else may write to what it makes', async () => {
   const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });

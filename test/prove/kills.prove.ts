@@ -140,8 +140,10 @@ function writeInputs(folder: string): void {
   writeKeys(folder);
   const write = (name: string, lines: readonly string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
   write('addresses.txt', addresses);
-  const follows = addresses.map((each) => JSON.stringify({ addressOrUid: 'ext:me', targets: [each] }));
-  write('follows.ndjson', follows);
+  write(
+    'follows.ndjson',
+    addresses.map((each) => JSON.stringify({ addressOrUid: 'ext:me', targets: [each] })),
+  );
   write(
     'comments.ndjson',
     ['one', 'two', 'three'].map((commentText, index) =>
@@ -222,23 +224,26 @@ test('what a sandbox answered to eight clients is there after each of 15 kills',
   }
 });
 
-test.each(['SIGINT', 'SIGKILL'] as const)('after %s an import is all or nothing, the next whole', async (signal) => {
-  const folder = temporaryFolder();
-  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const file = join(folder, 'trades.csv');
-  const traders = manyAddresses(300);
-  const rows = Array.from(
-    { length: 60_000 },
-    (_, index) => `${1_700_000_000 + index},base,${traders[index % 300]},${degen},buy,1,10`,
-  );
-  writeFileSync(file, ['time,chain,trader,token,side,amount,usd', ...rows].join('\n'));
-  const first = start(['sandbox', 'import', file, '--json'], env);
-  await until(() => existsSync(join(folder, 'sandbox.db')), 'it has begun');
-  first.child.kill(signal);
-  expect(await first.ended).toBe(signal === 'SIGINT' ? 130 : null);
-  if (signal === 'SIGINT') expect(first.printed.err).toMatch(/interrupted at row [\d,]+; trades stored: 0"/);
-  const second = start(['sandbox', 'import', file, '--json'], env);
-  expect(await second.ended).toBe(0);
-  const { imported, repeated } = JSON.parse(second.printed.out);
-  expect([imported, repeated]).toEqual(imported === 0 ? [0, 60_000] : [60_000, 0]);
-});
+test.each(['SIGINT', 'SIGKILL'] as const)(
+  'an import that %s ends has stored all or nothing, and the next is whole',
+  async (signal) => {
+    const folder = temporaryFolder();
+    const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const file = join(folder, 'trades.csv');
+    const traders = manyAddresses(300);
+    const rows = Array.from(
+      { length: 60_000 },
+      (_, index) => `${1_700_000_000 + index},base,${traders[index % 300]},${degen},buy,1,10`,
+    );
+    writeFileSync(file, ['time,chain,trader,token,side,amount,usd', ...rows].join('\n'));
+    const first = start(['sandbox', 'import', file, '--json'], env);
+    await until(() => existsSync(join(folder, 'sandbox.db')), 'it has begun');
+    first.child.kill(signal);
+    expect(await first.ended).toBe(signal === 'SIGINT' ? 130 : null);
+    if (signal === 'SIGINT') expect(first.printed.err).toMatch(/interrupted at row [\d,]+; trades stored: 0"/);
+    const second = start(['sandbox', 'import', file, '--json'], env);
+    expect(await second.ended).toBe(0);
+    const { imported, repeated } = JSON.parse(second.printed.out);
+    expect([imported, repeated]).toEqual(imported === 0 ? [0, 60_000] : [60_000, 0]);
+  },
+);

@@ -222,35 +222,38 @@ add('what was set aside is found, and is not any more once it is settled', async
   expect(await inbox.failed()).toBe(0);
 });
 
-add('a target with conditions gets what fits them alone, and others of its address get theirs', async (open) => {
-  const inbox = await open();
-  const third = '0x4444444444444444444444444444444444444444';
-  const its = { ...target, where: `address=${wallet} and token=${token}` };
-  const copies = { ...target, eventType: 'copyswap' };
-  const before = await open();
-  await before.addTargets([its, copies]);
-  await before.close();
-  await inbox.store([
-    deliveryOf('a', { wallet: third }),
-    deliveryOf('b'),
-    deliveryOf('c', { token: third }),
-    deliveryOf('d', { wallet: third, type: 'copyswap' }),
-  ]);
-  for (const [to, id] of [
-    [its, 'b'],
-    [copies, 'd'],
-  ] as const) {
-    const inboxOf = await open();
-    const { posted, ids, stop } = await forwarding(inboxOf, to);
-    await until(() => posted.length === 1);
-    expect(ids()).toEqual([id]);
-    posted[0]?.answer(200);
-    await expect.poll(() => inbox.waiting([to])).toBe(0);
-    expect(posted).toHaveLength(1);
-    await stop();
-    await inboxOf.close();
-  }
-});
+add(
+  'a target with conditions gets deliveries that fit them alone, and others of its address get theirs',
+  async (open) => {
+    const inbox = await open();
+    const third = '0x4444444444444444444444444444444444444444';
+    const its = { ...target, where: `address=${wallet} and token=${token}` };
+    const copies = { ...target, eventType: 'copyswap' };
+    const before = await open();
+    await before.addTargets([its, copies]);
+    await before.close();
+    await inbox.store([
+      deliveryOf('a', { wallet: third }),
+      deliveryOf('b'),
+      deliveryOf('c', { token: third }),
+      deliveryOf('d', { wallet: third, type: 'copyswap' }),
+    ]);
+    for (const [to, id] of [
+      [its, 'b'],
+      [copies, 'd'],
+    ] as const) {
+      const inboxOf = await open();
+      const { posted, ids, stop } = await forwarding(inboxOf, to);
+      await until(() => posted.length === 1);
+      expect(ids()).toEqual([id]);
+      posted[0]?.answer(200);
+      await expect.poll(() => inbox.waiting([to])).toBe(0);
+      expect(posted).toHaveLength(1);
+      await stop();
+      await inboxOf.close();
+    }
+  },
+);
 
 add('new events are followed from elsewhere as they come', async (open) => {
   const inbox = await open();

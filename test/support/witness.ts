@@ -68,7 +68,11 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
     ],
   ],
   'profile.set-name': [
-    ['profile set-name ext:user_1 --name moon_cat', 'PUT /v1/profiles/ext%3Auser_1/name', { name: 'moon_cat' }],
+    [
+      'profile set-name ext:user_abc123 --name moon_cat',
+      'PUT /v1/profiles/ext%3Auser_abc123/name',
+      { name: 'moon_cat' },
+    ],
     [
       `profile set-name ${wallet} --name Cat9 --avatar-url https://a.example/c.png?v=1`,
       `PUT /v1/profiles/${wallet}/name`,
@@ -91,7 +95,11 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
   ],
   'follow.remove': [
     [`follow remove ${uuid} ext:user_abc123`, `DELETE /v1/addresses/${uuid}/follow`, { targets: ['ext:user_abc123'] }],
-    [`follow remove ext:u_1 ${mint} ${wallet}`, 'DELETE /v1/addresses/ext%3Au_1/follow', { targets: [mint, wallet] }],
+    [
+      `follow remove ext:user_1 ${mint} ${wallet}`,
+      'DELETE /v1/addresses/ext%3Auser_1/follow',
+      { targets: [mint, wallet] },
+    ],
   ],
   'follow.bulk': [
     [
@@ -138,7 +146,10 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
   ],
   'position.get': [
     [`position get ${uuid}`, `GET /v1/position/${uuid}`],
-    [['position', 'get', 'a/b?c', '--viewer-addresses', mint], `GET /v1/position/a%2Fb%3Fc?viewerAddresses=${mint}`],
+    [
+      ['position', 'get', 'a/b?c', '--viewer-addresses', wallet],
+      `GET /v1/position/a%2Fb%3Fc?viewerAddresses=${wallet}`,
+    ],
   ],
   'feed.actor': [
     [`feed actor ${wallet}`, `GET /v1/feed/actor?identifier=${wallet}`],

@@ -76,8 +76,10 @@ async function postAndLose(...lookUps: readonly Record<string, unknown>[][]) {
 }
 
 test('a post whose answer is lost is looked up and not repeated: of the comments found, that of its signer on its token was posted', async () => {
-  const others = [{ signerAddress: degen }, { tokenAddress: evmTrader.address }];
-  const strangers = others.map((each) => ({ uid: 'u-2', ...each }));
+  const strangers = [
+    { uid: 'u-2', signerAddress: degen },
+    { uid: 'u-3', tokenAddress: evmTrader.address },
+  ];
   const { code, out, err, requests } = await postAndLose([...strangers, {}]);
   expect([code, JSON.parse(out).uid]).toEqual([0, 'u-1']);
   expect(err).toContain('Checking whether the comment was posted.');
@@ -159,7 +161,10 @@ test('a missing API key is reported before a private key or a confirmation is as
 test('from no key to a posted comment: generate a key, make a trade for it, sign, post and show', async () => {
   const { env } = newUser();
   const { password } = writeKeys(temporaryFolder());
-  for (const [chain, token] of Object.entries({ base: degen, solana: bonk })) {
+  for (const [chain, token] of [
+    ['base', degen],
+    ['solana', bonk],
+  ] as const) {
     const made = await run(`key generate ${chain} --chain ${chain} --password-file ${password} --json`, { env });
     expect([made.code, made.err]).toEqual([0, expect.stringContaining(`sotra key export ${chain} --out <file>`)]);
     const { address, file } = JSON.parse(made.out);

@@ -46,8 +46,14 @@ test('9999 UTF-16 units are accepted and more refused', async () => {
 });
 
 test('the preview numbers the lines, marks empty ones, counts, and warns of invisible characters', async () => {
-  const odd = 'a\u202eb\r\n\u200bc e\u0301\n';
-  const { out } = await run([...sign, '--layout', 'blank-line', '--dry-run', '--text', odd]);
+  const { out } = await run([
+    ...sign,
+    '--layout',
+    'blank-line',
+    '--dry-run',
+    '--text',
+    'a\u202eb\r\n\u200bc e\u0301\n',
+  ]);
   expect(out.split('\n')).toEqual([
     'Text to be signed (blank-line, 8 lines):',
     '  1  Example Swap Comment:',
@@ -72,7 +78,11 @@ test.each([
   ['a sentence in variation selectors', '\u{E0163}\u{E0155}\u{E015E}', ['U+E0163', 'U+E0155', 'U+E015E']],
   ['variation selectors and joiners that belong to no emoji', 'a\ufe0fb\u200d', ['U+FE0F', 'U+200D']],
   ['a selector behind an emoji that has none', '🚀\ufe0f', ['U+FE0F']],
-  ['fillers of Hangul, Braille', '\u3164\u115f\u1160\uffa0\u2800', ['U+3164', 'U+115F', 'U+1160', 'U+FFA0', 'U+2800']],
+  [
+    'fillers of Hangul and Braille',
+    '\u3164\u115f\u1160\uffa0\u2800',
+    ['U+3164', 'U+115F', 'U+1160', 'U+FFA0', 'U+2800'],
+  ],
   ['interlinear annotations and tags', '\ufff9\ufffb\u{e0041}\u{e007f}', ['U+FFF9', 'U+FFFB', 'U+E0041', 'U+E007F']],
   ['spaces other than the space', '\u00a0\u1680\u2003\u202f\u3000', ['U+00A0', 'U+1680', 'U+2003', 'U+202F', 'U+3000']],
   ['formats', '\u00ad\u0600\u2060\ufeff', ['U+00AD', 'U+0600', 'U+2060', 'U+FEFF']],

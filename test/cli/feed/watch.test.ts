@@ -180,12 +180,15 @@ test('a watch waits for a service that is down at its start, and says when it is
   expect(err).toMatch(/retrying.\nWatching for new cards. Ctrl-C stops.\nThe service answers again.\n/);
 });
 
-test.each([0, 2])('--retries %i ends a watch at the failure in a row that is one too many', async (retries) => {
+test.each([
+  ['0', 1],
+  ['2', 3],
+])('--retries %s ends a watch at failure %i in a row', async (retries, failures) => {
   const service = await feedService();
   arrive(service, 'old');
   const { ended, joined } = watching(service, `--json --retries ${retries}`);
   await joined();
-  service.faults.push(...Array.from({ length: retries + 1 }, () => 500));
+  service.faults.push(...Array.from({ length: failures }, () => 500));
   expect((await ended).code).toBe(8);
   expect(service.faults).toEqual([]);
 });

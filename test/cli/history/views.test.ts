@@ -56,8 +56,10 @@ test('the page of a service lists the requests of local commands, with reasons, 
   await page('send', { id, method: 'POST', target: '/v1/x', body: '{"a":1}' });
   expect(service.requests.at(-1)).toMatchObject({ method: 'POST', url: '/v1/x', body: '{"a":1}' });
   expect(shown.chain).toEqual({ before: [], after: [] });
-  const error = 'request req-2: is not in the history';
-  expect((await page('show?id=req-2')).json).toEqual({ code: 'not-found', error });
+  expect((await page('show?id=req-2')).json).toEqual({
+    code: 'not-found',
+    error: 'request req-2: is not in the history',
+  });
 });
 
 test('the chain of a request has the other requests of its command, also those made while the page is open', async () => {

@@ -47,15 +47,18 @@ async function withKey(answer: 'accept' | 'decline' | 'nobody', client: ClientOp
   return { ...connected, shown, call };
 }
 
-test.each(['legacy', 'auto'] as const)('only the text that the user has read is signed: %s', async (mode) => {
-  const { client, call, shown } = await withKey('accept', { versionNegotiation: { mode } });
-  expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? '2026-07-28' : '2025-11-25');
-  const [signed] = readAnswer(await call('comment_sign', 'gm')).rows;
-  expect(shown).toEqual([`Sign this text, with the key trader?\n\n${text('gm')}`]);
-  const claim = `--chain base --tx ${swap.transactionHash} --token ${swap.tokenAddress} --text gm --signer ${signer}`;
-  const verified = await run(`--sandbox comment verify ${claim} --signature ${signed?.['signature']}`);
-  expect(verified.code).toBe(0);
-});
+test.each(['legacy', 'auto'] as const)(
+  'a text is signed once the user has read exactly that text: %s',
+  async (mode) => {
+    const { client, call, shown } = await withKey('accept', { versionNegotiation: { mode } });
+    expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? '2026-07-28' : '2025-11-25');
+    const [signed] = readAnswer(await call('comment_sign', 'gm')).rows;
+    expect(shown).toEqual([`Sign this text, with the key trader?\n\n${text('gm')}`]);
+    const claim = `--chain base --tx ${swap.transactionHash} --token ${swap.tokenAddress} --text gm --signer ${signer}`;
+    const verified = await run(`--sandbox comment verify ${claim} --signature ${signed?.['signature']}`);
+    expect(verified.code).toBe(0);
+  },
+);
 
 test('what cannot be seen in a text is shown to the user as its code', async () => {
   const { call, shown } = await withKey('decline');

@@ -73,7 +73,11 @@ test.each([
   ['profile_get', { identifier: null }, 'error: identifier is required: profile UUID'],
   ['profile_get', { identifier: 'nobody' }, 'error: identifier nobody: must be a profile UUID'],
   ['follow_bulk', { entries: [{ addressOrUid: 'ext:1' }] }, 'error: entries [{"addressOrUid":"ext:1"}]: [0].targets'],
-  ['follow_bulk', { entries: [{ addressOrUid: 'ext:1', targets: ['ext:2'], actoin: 1 }] }, '[0].actoin: no such field'],
+  [
+    'follow_bulk',
+    { entries: [{ addressOrUid: 'ext:1', targets: ['ext:2'], actoin: 'x' }] },
+    '[0].actoin: no such field',
+  ],
   ['webhook_events', { name: 'none' }, 'error*: no listener stored anything under the name none'],
 ])('%s with %j is refused by the name of the input', async (name, input, message) => {
   const call = await caller('--sandbox mcp --allow-writes');

@@ -35,10 +35,13 @@ test.each([
 
 const noTimes = 'yesterday 2026-13-40 2026-02-30 2026-11-20T25:00:00Z 20261127 0 1795174 1795174200123456 12:30';
 
-test.each(noTimes.split(' '))('what is no time (%s) is refused before any request, with examples', async (typed) => {
-  const hint = 'Write 2026-11-20T23:46:00Z, Unix seconds (10 digits), Unix milliseconds (13 digits), or now.';
-  expect(await sentTime('base', typed)).toEqual(failure(2, `<timestamp> ${typed}: not a time\nhint: ${hint}`));
-});
+test.each(noTimes.split(' '))(
+  'a time that cannot be one (%s) is refused before any request, with examples',
+  async (typed) => {
+    const hint = 'Write 2026-11-20T23:46:00Z, Unix seconds (10 digits), Unix milliseconds (13 digits), or now.';
+    expect(await sentTime('base', typed)).toEqual(failure(2, `<timestamp> ${typed}: not a time\nhint: ${hint}`));
+  },
+);
 
 const find = async (env: Record<string, string>, argv: string) => {
   const { out, err, code } = await run(`--sandbox position find ${argv} --json`, { env, now });
@@ -127,8 +130,12 @@ function pricesFile(content: unknown): string {
 
 test('a file gives each token its price, by symbol or first by address; a token without one has no price, never zero', async () => {
   const env = await world();
-  const upper = coin.toUpperCase().replace('X', 'x');
-  const file = pricesFile({ [`BASE:${upper}`]: 3, bc: 9, th: 1900, [`base:${gn}`]: null });
+  const file = pricesFile({
+    [`BASE:${coin.toUpperCase().replace('X', 'x')}`]: 3,
+    bc: 9,
+    th: 1900,
+    [`base:${gn}`]: null,
+  });
   const argv = `--sandbox profile positions ${holder} open --chains all --sort latest --prices-file ${file}`;
   const rows = await run(`${argv} --format csv ${money}`, { env, now });
   expect(rows.out.split('\n').slice(1, 4)).toEqual(['TH,long,1900,-1000,-1000', 'ef,spot,,,', 'bc,spot,3,60,80']);

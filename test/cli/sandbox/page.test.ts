@@ -45,9 +45,14 @@ test('a call comes with the command that gives the same, and without the secret 
   const { ui, env } = await startPage('sandbox start --port 0 --ui');
   const ask = await askPage(ui);
   const identifier = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
-  const chains = ['base', 'hyperliquid'];
-  const input = { identifier, status: 'closed', providedAddressesOnly: true, chains, limit: 1 };
-  const flags = `--provided-addresses-only --chains ${chains} --limit 1`;
+  const input = {
+    identifier,
+    status: 'closed',
+    providedAddressesOnly: true,
+    chains: ['base', 'hyperliquid'],
+    limit: 1,
+  };
+  const flags = '--provided-addresses-only --chains base,hyperliquid --limit 1';
   expect(await ask('profile.positions', input)).toMatchObject({
     tables: [{ layout: 'table', rows: [expect.any(Array)] }],
     command: `sotra --sandbox profile positions ${identifier} closed ${flags}`,
@@ -112,7 +117,10 @@ test('attacks on the local server are refused, and its own page is answered, als
     "another origin's page reads": [403, { path: api, headers: { host, ...own, origin: 'https://evil.example' } }],
     "another port's page reads": [403, { path: api, headers: { host, ...own, origin: 'http://127.0.0.1:1' } }],
     'a page in a frame or a form (null)': [403, { path: api, headers: { host, ...own, origin: 'null' } }],
-    'an image of another site': [403, { path: api, headers: { host, ...own, 'sec-fetch-site': 'cross-site' } }],
+    'an image or script of another site': [
+      403,
+      { path: api, headers: { host, ...own, 'sec-fetch-site': 'cross-site' } },
+    ],
     "another origin's page posts": [403, { ...control, headers: { ...json, origin: 'https://evil.example' } }],
     'a post without an origin': [403, { ...control, headers: json }],
     'a post without the session': [401, { ...control, headers: { ...json, origin, 'x-sotra-session': '' } }],

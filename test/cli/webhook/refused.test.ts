@@ -78,8 +78,10 @@ test('requests pipelined after a refused one are not answered, those after a goo
   const { url } = await listen(temporaryFolder());
   const one = (body: string) =>
     head(signed(body)['Daylight-Signature'] ?? '', `Content-Length: ${Buffer.byteLength(body)}`) + body;
-  const two = one(bodyOf('one')) + one(bodyOf('two'));
-  const { got } = openSocket(url, two + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2));
+  const { got } = openSocket(
+    url,
+    one(bodyOf('one')) + one(bodyOf('two')) + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2),
+  );
   await until(() => got.closed);
   expect(got.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 405']);
 });

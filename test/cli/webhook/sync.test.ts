@@ -275,8 +275,10 @@ test.each([
 });
 
 test('a webhook that another machine registered later is used if it stays, and the own one if that goes', async () => {
-  for (const stays of [true, false]) {
-    const uid = stays ? 'w-1' : 'w-0';
+  for (const [stays, uid] of [
+    [true, 'w-1'],
+    [false, 'w-0'],
+  ] as const) {
     const { json, write, holds, uids, answer, fault } = kept();
     write('list', ids(3));
     fault.answer = ({ method, url, body }, count) => {
@@ -433,18 +435,21 @@ test('other lines of a secret file stay, and a file that already has the secret 
   expect(read('hook.secret')).toBe('whsec_1\nwhsec_0\n# both listeners\nwhsec_of-another\n');
 });
 
-test.each([400, 409, 422])('after %i for a second webhook the old one is deleted first, with a gap', async (status) => {
-  const { sotra, write, holds, hooks, read, requests } = await synced(3, { onePerUrl: status });
-  write('list', ids(2));
-  const before = requests.length;
-  const { err } = await sotra(`${sync} --replace --yes`);
-  expect(err).toMatch(
-    /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: for \d+\.\d s there was no webhook\.\n$/,
-  );
-  expect([hooks.length, holds('w-1'), read('hook.secret')]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
-  const methods = requests.slice(before).map(({ method }) => method);
-  expect(methods.join(' ')).toBe('GET POST PUT DELETE POST GET DELETE');
-});
+test.each([400, 409, 422])(
+  'if a second webhook is refused with %i, the old one is deleted first and the gap is reported',
+  async (status) => {
+    const { sotra, write, holds, hooks, read, requests } = await synced(3, { onePerUrl: status });
+    write('list', ids(2));
+    const before = requests.length;
+    const { err } = await sotra(`${sync} --replace --yes`);
+    expect(err).toMatch(
+      /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: for \d+\.\d s there was no webhook\.\n$/,
+    );
+    expect([hooks.length, holds('w-1'), read('hook.secret')]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
+    const methods = requests.slice(before).map(({ method }) => method);
+    expect(methods.join(' ')).toBe('GET POST PUT DELETE POST GET DELETE');
+  },
+);
 
 test('if the service refuses the list, the old webhook stays', async () => {
   const { sotra, write, uids, fault } = await synced(3);

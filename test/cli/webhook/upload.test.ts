@@ -30,8 +30,11 @@ test('more addresses for a webhook have no secret', async () => {
   expect(result).toEqual({ uid, destinationUrl: null, addresses: 2, chunks: 1, duplicates: 0, rejected: 0 });
 });
 
-test.each(Object.entries({ 1: 1000, 2: 1001, 3: 2500 }))('%s requests for %i addresses', async (key, count) => {
-  const chunks = Number(key);
+test.each([
+  [1000, 1],
+  [1001, 2],
+  [2500, 3],
+])('%i addresses are %i requests', async (count, chunks) => {
   const { json, write, requests, holds } = kept();
   write('list', ids(count));
   expect(await json(`${register} @list`)).toMatchObject({ addresses: count, chunks });
@@ -246,7 +249,10 @@ test('a list that does not exist is exit 3; one that is interrupted while it is 
 });
 
 test('a service that does not repeat the destination is warned of, and the upload goes on', async () => {
-  const { sotra, write } = place(({ method }) => [200, method === 'GET' ? [] : { uid, secret: 'a-secret-of-theirs' }]);
+  const { sotra, write } = place(({ method }) => [
+    200,
+    method === 'GET' ? [] : { uid, secret: 'a-secret-of-the-service' },
+  ]);
   write('list', 'ext:a\n');
   const { out, err } = await sotra(`${register} @list --json`);
   expect(JSON.parse(out)).toMatchObject({ uid, destinationUrl: hook, addresses: 1 });

@@ -132,8 +132,15 @@ export async function canaryWorld(): Promise<CanaryWorld> {
   await prepare('key import evm --key-file @evm.hex --password-file @password');
   await prepare('key import sol --key-file @id.json --password-file @password');
   await prepare('webhook register --url http://127.0.0.1:9/kept --wallet-addresses ext:user-1');
-  const text = (name: string) => files[name] ?? '';
-  return { service, answerAs: (next) => (script = next), healthy, env, outputs, input, text };
+  return {
+    service,
+    answerAs: (next) => (script = next),
+    healthy,
+    env,
+    outputs,
+    input,
+    text: (name) => files[name] ?? '',
+  };
 }
 
 const files: Readonly<Record<string, string>> = {

@@ -58,5 +58,9 @@ export const oddJson = [
 export const oddKeys = odd.keys;
 
 /** Bodies of requests that are no JSON, no object, or deeper than any should be. */
-const deep = '['.repeat(600);
-export const oddBodies = [...odd.bodies, '{"a":'.repeat(2000), '['.repeat(100_000), `${deep}${']'.repeat(600)}`];
+export const oddBodies = [
+  ...odd.bodies,
+  '{"a":'.repeat(2000),
+  '['.repeat(100_000),
+  `${'['.repeat(600)}${']'.repeat(600)}`,
+];

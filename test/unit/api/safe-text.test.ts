@@ -91,6 +91,12 @@ async function readEmojis(): Promise<string[]> {
   const lines = gunzipSync(readFileSync(emojiPath)).toString('utf8').split('\n');
   return lines
     .filter((line) => line.includes('; fully-qualified'))
-    .map((line) => (line.split(';')[0] ?? '').trim().split(' '))
-    .map((codes) => String.fromCodePoint(...codes.map((hex) => Number.parseInt(hex, 16))));
+    .map((line) =>
+      String.fromCodePoint(
+        ...(line.split(';')[0] ?? '')
+          .trim()
+          .split(' ')
+          .map((hex) => Number.parseInt(hex, 16)),
+      ),
+    );
 }

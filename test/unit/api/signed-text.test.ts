@@ -247,12 +247,15 @@ const recovered: readonly [what: string, r: bigint, s: bigint, v: number][] = [
   ['an odd point', 2n, evmOrder / 3n, 28],
 ];
 
-test.each(recovered)('an EVM signature recovers to what an independent library says: %s', async (_, r, s, v) => {
-  const signature = evmHex(r, s, v);
-  const point = new secp256k1.Signature(r, s, v - 27).recoverPublicKey(hashMessage('gm', 'bytes'));
-  const address = publicKeyToAddress(`0x${point.toHex(false)}`);
-  expect(await recoverAddress('gm', signature)).toEqual({ ok: true, address });
-});
+test.each(recovered)(
+  'what an EVM signature recovers to is what an independent library says: %s',
+  async (_, r, s, v) => {
+    const signature = evmHex(r, s, v);
+    const point = new secp256k1.Signature(r, s, v - 27).recoverPublicKey(hashMessage('gm', 'bytes'));
+    const address = publicKeyToAddress(`0x${point.toHex(false)}`);
+    expect(await recoverAddress('gm', signature)).toEqual({ ok: true, address });
+  },
+);
 
 test('a signature whose key would be the point at infinity recovers to no key', async () => {
   const digestOf = (text: string) => BigInt(keccak256(toBytes(`\x19Ethereum Signed Message:\n${text.length}${text}`)));

@@ -150,15 +150,18 @@ const badProxies: readonly [address: string, shown: string][] = [
   ['ftp://p.test:1', 'ftp://p.test:1'],
 ];
 
-test.each(badProxies)('the proxy %s is refused before a request, but not for loopback', async (address, shown) => {
-  const { send } = await transportOf({ env: { HTTP_PROXY: address } });
-  await expect(send('http://service.test/')).rejects.toMatchObject({
-    code: 'usage',
-    message: `HTTP_PROXY "${shown}": must be an http, https or socks5 address such as http://proxy.example.com:8080`,
-  });
-  const port = await openPort(createServer(echo));
-  expect((await send(`http://127.0.0.1:${port}/`)).text).toBe('GET / ""');
-});
+test.each(badProxies)(
+  'the proxy %s is refused before anything is sent, but not for loopback',
+  async (address, shown) => {
+    const { send } = await transportOf({ env: { HTTP_PROXY: address } });
+    await expect(send('http://service.test/')).rejects.toMatchObject({
+      code: 'usage',
+      message: `HTTP_PROXY "${shown}": must be an http, https or socks5 address such as http://proxy.example.com:8080`,
+    });
+    const port = await openPort(createServer(echo));
+    expect((await send(`http://127.0.0.1:${port}/`)).text).toBe('GET / ""');
+  },
+);
 
 const nowhereElse = 'http://127.0.0.1:10';
 const unreached: readonly [url: string, env: Record<string, string>, kind: string, message: RegExp][] = [

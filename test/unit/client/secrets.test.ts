@@ -70,10 +70,13 @@ test('an answer that repeats the key is given on without it, in headers too', ()
   });
 });
 
-test.each([null, '', 'key-567', '12345678'])('with the key %j, any word or number, an answer stays as it is', (key) => {
-  const answer = answered('my key-567 is null {"n":12345678}', { a: 'key-567' });
-  expect(hideKeyInAnswers(key)(answer)).toBe(answer);
-});
+test.each([null, '', 'key-567', '12345678'])(
+  'with the key %j, which could be any word or number, an answer stays as it is',
+  (key) => {
+    const answer = answered('my key-567 is null {"n":12345678}', { a: 'key-567' });
+    expect(hideKeyInAnswers(key)(answer)).toBe(answer);
+  },
+);
 
 const million = size(250_000, 1_000_000);
 const slashes = '\\'.repeat(8 * million);

@@ -27,7 +27,11 @@ const keys: readonly [what: string, text: string | Uint8Array, content: unknown]
   ['a list of numbers with spaces', `[\n ${pair.join(' ,\t\r\n ')} ]\n`, solana],
   ['base58 of a keypair', encodeBase58(Uint8Array.from(pair)), solana],
   ['a list with zeros in it', JSON.stringify([...short]), { kind: 'plain', key: { family: 'solana', bytes: seed } }],
-  ['base58 that begins with zeros', encodeBase58(short), { kind: 'plain', key: { family: 'solana', bytes: seed } }],
+  [
+    'base58 of a keypair that begins with zeros',
+    encodeBase58(short),
+    { kind: 'plain', key: { family: 'solana', bytes: seed } },
+  ],
   ['a keystore', '{"version":3}', { kind: 'keystore', json: { version: 3 } }],
 ];
 
@@ -82,9 +86,16 @@ test('a key of EVM is above zero and below the order of the curve', () => {
   const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
   for (const good of [`${'0'.repeat(63)}1`, `${order.slice(0, -1)}0`, '01'.repeat(32)])
     expect(checkEvmKey(bytes(good), 'k')).toEqual(bytes(good));
-  const bad = ['0'.repeat(64), order, `${order.slice(0, -1)}2`, 'ff'.repeat(32), '01'.repeat(31), '01'.repeat(33), ''];
-  for (const each of bad)
-    expect(() => checkEvmKey(bytes(each), 'k')).toThrow('the key in k is not a valid EVM private key');
+  for (const bad of [
+    '0'.repeat(64),
+    order,
+    `${order.slice(0, -1)}2`,
+    'ff'.repeat(32),
+    '01'.repeat(31),
+    '01'.repeat(33),
+    '',
+  ])
+    expect(() => checkEvmKey(bytes(bad), 'k')).toThrow('the key in k is not a valid EVM private key');
 });
 
 const once = { replace: false, nowMs: Date.UTC(2026, 10, 23) };

@@ -14,7 +14,12 @@ import {
 import { temporaryFolder, until } from '../../support/harness.ts';
 
 const taken = { ok: true, status: 200, error: null, late: false, unsendable: false };
-const answer = (status: number, ok = status < 300) => ({ ...taken, ok, status, error: ok ? null : `HTTP ${status}` });
+const answer = (status: number) => ({
+  ...taken,
+  ok: status < 300,
+  status,
+  error: status < 300 ? null : `HTTP ${status}`,
+});
 
 /** A database with rows, given as `target queue item`. */
 function openOutbox(rows: readonly string[]) {
@@ -165,7 +170,10 @@ test('an outbox is settled once nothing is due or being posted; rows of another 
 
 test('256 queues are posted at once, and of each 33 rows before the first of them is committed', async () => {
   const rows = (queue: string, count: number) => Array.from({ length: count }, (_, item) => `1 ${queue} ${item}`);
-  const { start, states } = openOutbox([...rows('a', 40), ...rows('q', 256).map((id, n) => id.replace('q', `q${n}`))]);
+  const { start, states } = openOutbox([
+    ...rows('a', 40),
+    ...rows('q', 256).map((id, at) => id.replace('q', `q${at}`)),
+  ]);
   let commitAll = () => {};
   const held = new Promise<void>((resolve) => (commitAll = resolve));
   let posts = 0;
@@ -181,7 +189,7 @@ test('256 queues are posted at once, and of each 33 rows before the first of the
 });
 
 test.each([true, false])(
-  'a table that cannot be used is tried a second later, told to somebody: %s',
+  'a table that cannot be read or written is tried again a second later, with somebody who is told: %s',
   async (isTold) => {
     const { db, start, states } = openOutbox(['1 a 1']);
     db.exec('ALTER TABLE outbox RENAME TO gone');

@@ -46,7 +46,7 @@ test.each([
   [429, 'gzip', '', 'rate-limited', 3],
   [404, 'br', 'nothing', 'not-found', 1],
 ] as const)(
-  'HTTP %i in %s, body %j: code and retries of its status',
+  'HTTP %i in %s with the body %j keeps the code and the retries of its status',
   async (status, encoding, body, code, requests) => {
     const service = await stub((_, response) =>
       response.writeHead(status, { 'content-encoding': encoding, 'retry-after': '0' }).end(body),
@@ -79,7 +79,11 @@ test('an item that moved to a later page meanwhile is not given again', async ()
 });
 
 test.each<[string, (to: Client) => Promise<unknown>, string]>([
-  ['an unknown field', (to) => to.leaderboard.list({ limt: 5 } as never), 'leaderboard.list has no input limt: it'],
+  [
+    'an unknown field',
+    (to) => to.leaderboard.list({ limt: 5 } as never),
+    'leaderboard.list has no input limt: it takes',
+  ],
   ['missing fields', (to) => to.webhook.register({} as never), 'webhook.register requires walletAddresses, dest'],
   ['a path', (to) => to.position.get({ id: '..' }), '<id> "..": must be one part of a path'],
 ])('%s that is wrong is refused before anything is sent', async (_, call, message) => {

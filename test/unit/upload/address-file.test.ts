@@ -98,13 +98,16 @@ const table: readonly [what: string, content: string, expected: Record<number, s
   ['spaces at the ends of a line', `  ${a}  \n\t${b}\n`, { 1: a, 2: b }],
 ];
 
-test.each(table)('addresses of a file: %s, in pieces of any size, packed too', async (_, content, expected, column) => {
-  expect(await read(content, column)).toEqual(expected);
-  expect(await read(content, column, 1)).toEqual(expected);
-  expect(await read(content, column, 7)).toEqual(expected);
-  expect(await read(gzipSync(content), column)).toEqual(expected);
-  expect(await read(gzipSync(content), column, 5)).toEqual(expected);
-});
+test.each(table)(
+  'addresses of a file: %s, in pieces of any size, packed or not',
+  async (_, content, expected, column) => {
+    expect(await read(content, column)).toEqual(expected);
+    expect(await read(content, column, 1)).toEqual(expected);
+    expect(await read(content, column, 7)).toEqual(expected);
+    expect(await read(gzipSync(content), column)).toEqual(expected);
+    expect(await read(gzipSync(content), column, 5)).toEqual(expected);
+  },
+);
 
 test('a file that begins with one of the two bytes of gzip is read as it is', async () => {
   expect(await read(Uint8Array.from([0x1f, 0x41, 0x0a]))).toEqual({ 1: '\x1fA' });

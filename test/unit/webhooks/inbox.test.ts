@@ -171,7 +171,11 @@ test('on a terminal of 80 columns webhook events shows when and the start of eac
   expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\dZ$/);
   expect(start).toBe('e7a9cda5…');
   const target = await stub((_, response) => response.end());
-  for (const [given, id] of Object.entries({ [start]: ids[0], f7a9cda5: 'f7a9cda5', 'f7a9cda5-': ids[1] })) {
+  for (const [given, id] of [
+    [start, ids[0]],
+    ['f7a9cda5', 'f7a9cda5'],
+    ['f7a9cda5-', ids[1]],
+  ]) {
     const sent = await run(`webhook replay ${given} --to ${target.url} --json`, { env });
     expect(JSON.parse(sent.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual([id]);
   }

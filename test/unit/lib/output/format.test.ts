@@ -178,7 +178,13 @@ test('of a path the ids alone are shortened', () => {
   expect(pathCell(`/v1/${id.slice(1)}`, 'strong')).toMatchObject({ short: `/v1/${id.slice(1)}`, tone: 'strong' });
 });
 
-const column = (value: unknown, more = {}) => ({ key: '', header: '', help: '', value: () => value as never, ...more });
+const columnOf = (value: unknown, more = {}) => ({
+  key: 'a',
+  header: 'A',
+  help: '',
+  value: () => value as never,
+  ...more,
+});
 
 test.each([
   ['a text', () => 'shown', 1, { text: 'shown' }],
@@ -191,12 +197,12 @@ test.each([
   ['nothing, of undefined', undefined, undefined, { text: '–', tone: 'muted' }],
   ['a dash', () => '–', 1, { text: '–', tone: 'muted' }],
 ])('a column that shows %s', (_, show, value, cell) => {
-  expect(readCell(column(value, { show }), {}, 0)).toEqual(cell);
+  expect(readCell(columnOf(value, { show }), {}, 0)).toEqual(cell);
 });
 
 test('the cells of later rows know their number, and text in them is safe', () => {
   const shown = { show: (_: unknown, index: number) => ({ text: `${index}\u0007`, short: 'a\u0007' }) };
-  const cells = readCells([column(1, shown), column(2)], [{}, {}], 5);
+  const cells = readCells([columnOf(1, shown), columnOf(2)], [{}, {}], 5);
   expect(cells.map(([first]) => first)).toEqual(
     [5, 6].map((index) => ({ text: safeText(`${index}\u0007`), short: safeText('a\u0007') })),
   );
@@ -212,5 +218,5 @@ test.each([
   ['left', [1], { align: 'left' }],
   ['right', ['a'], { align: 'right' }],
 ])('the side is %s for %j and %j', (side, values, more) => {
-  expect(chooseSide(column(0, { value: (row: unknown) => row, ...more }), values)).toBe(side);
+  expect(chooseSide(columnOf(0, { value: (row: unknown) => row, ...more }), values)).toBe(side);
 });

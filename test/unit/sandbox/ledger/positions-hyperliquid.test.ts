@@ -64,21 +64,24 @@ test.skipIf(!existsSync(file))(name, async () => {
   expect(shares.filter((share) => share <= 2.5e-6).length).toBeGreaterThanOrEqual(26);
 });
 
-test.skipIf(!existsSync(file))('perps that stay open hold what the last fill left (needs ../shared/data)', async () => {
-  const ours = await ourFigures();
-  const open = [...ours].filter(([pair, { left }]) => !pair.includes('@') && left >= 1e-9);
-  expect(open.map(([pair]) => pair.slice(0, 6) + pair.slice(42)).sort()).toEqual([
-    '0x513b BTC',
-    '0x513b SOL',
-    '0xae5e DYDX',
-    '0xae5e GMX',
-  ]);
-  expect(ours.get('0xae5eacaf9c6b9111fd53034a602c192a04e082ed DYDX')?.left).toBeCloseTo(600_000, 6);
-  expect(ours.get('0xae5eacaf9c6b9111fd53034a602c192a04e082ed GMX')?.left).toBeCloseTo(5000, 6);
-});
+test.skipIf(!existsSync(file))(
+  'the perps that stay open hold what the last fill left (needs ../shared/data)',
+  async () => {
+    const ours = await ourFigures();
+    const open = [...ours].filter(([pair, { left }]) => !pair.includes('@') && left >= 1e-9);
+    expect(open.map(([pair]) => pair.slice(0, 6) + pair.slice(42)).sort()).toEqual([
+      '0x513b BTC',
+      '0x513b SOL',
+      '0xae5e DYDX',
+      '0xae5e GMX',
+    ]);
+    expect(ours.get('0xae5eacaf9c6b9111fd53034a602c192a04e082ed DYDX')?.left).toBeCloseTo(600_000, 6);
+    expect(ours.get('0xae5eacaf9c6b9111fd53034a602c192a04e082ed GMX')?.left).toBeCloseTo(5000, 6);
+  },
+);
 
 test.skipIf(!existsSync(file))(
-  'spot coins, less fees, end flat as at the exchange (needs ../shared/data)',
+  'spot coins, bought less their fee, end flat with the gain of the exchange (needs ../shared/data)',
   async () => {
     const pair = '0xae5eacaf9c6b9111fd53034a602c192a04e082ed @107';
     const ours = (await ourFigures()).get(pair);

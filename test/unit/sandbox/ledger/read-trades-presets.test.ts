@@ -53,11 +53,18 @@ describe('hyperliquid fills', () => {
 
   test('spot coins have no direction, and a buy brings the size less the fee', async () => {
     const spot = { coin: '@107', dir: 'Buy', fee: '0.25' };
-    const dust = { side: 'A', dir: 'Spot Dust Conversion', fee: '0' };
     const { trades } = await readFills([
       fill(spot),
       fill({ ...spot, side: 'A', dir: 'Sell', sz: '0.75', startPosition: '0.75' }),
-      fill({ ...spot, ...dust, sz: '0.1', startPosition: '0.1', time: 1_700_000_001_000 }),
+      fill({
+        ...spot,
+        side: 'A',
+        dir: 'Spot Dust Conversion',
+        sz: '0.1',
+        startPosition: '0.1',
+        fee: '0',
+        time: 1_700_000_001_000,
+      }),
     ]);
     expect(trades.flatMap(shape)).toEqual([null, 'buy', 0.75, 0, null, 'sell', 0.75, 0.75, null, 'sell', 0.1, 0.1]);
     expect(trades.map(({ usd }) => usd)).toEqual([100, 75, 10]);

@@ -39,14 +39,21 @@ test.each<[fault: string, requests: [method: string, path: string, status: numbe
       ['PUT', '/v1/webhooks/a/b', 200],
     ],
   ],
-])('--fault %s fails the requests that it names alone; a refused one is not processed', async (fault, requests) => {
-  const { ask, processed } = await served(fault);
-  for (const [method, path, status] of requests) {
-    const answer = await ask(path, method);
-    expect([path, answer.status, answer.retryAfter]).toEqual([path, status, [429, 503].includes(status) ? '1' : null]);
-  }
-  expect(processed).toHaveLength(requests.filter(([, , status]) => status === 200).length);
-});
+])(
+  '--fault %s fails the requests that it names, and those alone; a refused one is not processed',
+  async (fault, requests) => {
+    const { ask, processed } = await served(fault);
+    for (const [method, path, status] of requests) {
+      const answer = await ask(path, method);
+      expect([path, answer.status, answer.retryAfter]).toEqual([
+        path,
+        status,
+        [429, 503].includes(status) ? '1' : null,
+      ]);
+    }
+    expect(processed).toHaveLength(requests.filter(([, , status]) => status === 200).length);
+  },
+);
 
 test('p=0.3 fails about three in ten', async () => {
   const { ask } = await served('500:p=0.3:* /**');
