@@ -279,8 +279,9 @@ function reasonOfLimit(facts: Facts, answer: Answer): Reason {
 }
 
 function reasonOfSignature({ entry, settings }: Facts, answer: Answer): Reason {
+  // As words of the line: `--flag value` or `--flag=value`, each in quotes if the shell needs them.
   const readFlag = (flag: string) =>
-    new RegExp(`${flag} ('[^']*'|\\S+)`).exec(entry._sotra.command)?.[1]?.replace(/'/g, '');
+    new RegExp(`'${flag}=([^']*)'|${flag}[ =](?:'([^']*)'|(\\S+))`).exec(entry._sotra.command)?.slice(1).find(Boolean);
   const [typedName, typedLayout] = [readFlag('--service-name'), readFlag('--layout')];
   const { serviceName = '<service name>', layout = 'five-line' } = settings;
   const form = `the layout ${typedLayout ?? layout}, beginning "${typedName ?? serviceName} Swap Comment:"`;

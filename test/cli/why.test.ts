@@ -301,6 +301,13 @@ const failures: Readonly<Record<string, Failure>> = {
     rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning "Clicker Swap Comment:".',
     next: 'Omit --service-name and --layout, to sign for the context.',
   },
+  'a signature that is not accepted, with its options typed in one word': {
+    argv: post.replace('--service-name Clicker', '--service-name=Clicker'),
+    script: answer(400, { error: 'signature does not match signerAddress' }),
+    code: 6,
+    rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning "Clicker Swap Comment:".',
+    next: 'Omit --service-name and --layout, to sign for the context.',
+  },
   'a signature that is not accepted, made for the context': {
     argv: post.replace('--service-name Clicker ', ''),
     script: answer(400, { error: 'signature does not match signerAddress' }),
