@@ -6,7 +6,6 @@ import type { Verdict } from '../../api/verify-signature.ts';
 import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../lib/output/format.ts';
 import type { Column, View } from '../../lib/output/view.ts';
-import { noteLetterCase } from '../position/index.ts';
 import type { SignedComment } from './comment-text.ts';
 
 const commentColumns: readonly Column<Comment>[] = [
@@ -112,10 +111,7 @@ const columns: readonly Column<TokenComment>[] = [
   column.text('itemId', 'Item', 'id of the item', extra),
 ];
 
-export const ofToken = listView<TokenComment, { chain: string; contractAddress: string }>(columns, {
-  empty: 'Nobody has commented on this token.',
-  notes: noteLetterCase,
-});
+export const ofToken = listView<TokenComment>(columns, { empty: 'Nobody has commented on this token.' });
 
 export const copy: View<CopyAnswer, string> = {
   layout: 'table',

@@ -69,7 +69,7 @@ interface Price {
 }
 
 /** Prices by `chain:address`, address or symbol; `single` is the one of `--price`. */
-interface Prices {
+export interface Prices {
   single?: Price;
   byName: ReadonlyMap<string, Price>;
   file: string;
@@ -205,25 +205,10 @@ function noteReceived(shown: readonly Card[], prices: Prices | undefined): strin
   ];
 }
 
-interface TokenInput {
-  chain?: string;
-  contractAddress?: string;
-}
-
-/** Of an empty list, if the service may know the token in other letters: some compare them exactly (wire-facts F4). */
-export function noteLetterCase(shown: readonly unknown[], { chain, contractAddress = '' }: TokenInput): string[] {
-  const isCoin = chain === 'hyperliquid' && !contractAddress.startsWith('0x');
-  const usual = isCoin
-    ? contractAddress.replace(/[^:]*$/, (symbol) => symbol.toUpperCase())
-    : normalizeAddress(contractAddress);
-  if (shown.length > 0 || usual === contractAddress) return [];
-  return [`Upper and lower case may matter to the service: perhaps ${usual}.`];
-}
-
 export function tokenPositions(prices?: Prices) {
-  return listView<Card, TokenInput>(positionColumns(prices), {
+  return listView<Card>(positionColumns(prices), {
     empty: 'No such positions in this token.',
-    notes: (shown, input) => [...noteReceived(shown, prices), ...noteLetterCase(shown, input)],
+    notes: (shown) => noteReceived(shown, prices),
     after: () => (prices === undefined ? [] : warnOfPrices(prices)),
   });
 }
