@@ -279,13 +279,27 @@ function hintForExtraArguments(command: Command, { argv }: TypedLine): string | 
   if (places === 0 && ['start', 'serve', 'run'].includes(word)) return didYouMean(nameLine(command));
   if (command.registeredArguments.at(-1)?.name() === 'comment') return 'Put a text of several words in quotes.';
   if (argv[argv.indexOf(word) - 1] === '--json') return didYouMean(`--json --columns ${shellWord(word)}`);
-  const known = listOptions(command);
-  const [, name = '', value = ''] = /^([\w-]+)==?(.+)$/.exec(word) ?? [];
-  if (known.includes(`--${name}`)) return didYouMean(`--${name} ${shellWord(value)}`);
-  const named = name ? ['--query'] : /^https?:/.test(word) ? urlOptions : /\.\w+$|\/|^-$/.test(word) ? fileOptions : [];
-  const option =
-    named.find((each) => known.includes(each)) ?? command.options.find((each) => takesValue(each, word))?.long;
+  const [, name, value = ''] = pairForm.exec(word) ?? [];
+  if (name !== undefined && listOptions(command).includes(`--${name}`))
+    return didYouMean(`--${name} ${shellWord(value)}`);
+  const option = findOptionFor(command, word);
   return didYouMean(joinList(command, argv, extra) ?? (option && `${option} ${shellWord(word)}`));
+}
+
+/** `name=value`, as httpie has it. */
+const pairForm = /^([\w-]+)==?(.+)$/;
+
+/** The option that a value was meant for: the usual one for its form, or else one that takes it. */
+function findOptionFor(command: Command, word: string): string | undefined {
+  const known = listOptions(command);
+  const usual = usualOptions(word).find((each) => known.includes(each));
+  return usual ?? command.options.find((each) => takesValue(each, word))?.long;
+}
+
+function usualOptions(word: string): readonly string[] {
+  if (pairForm.test(word)) return ['--query'];
+  if (/^https?:/.test(word)) return urlOptions;
+  return /\.\w+$|\/|^-$/.test(word) ? fileOptions : [];
 }
 
 /** Whether an option may be meant by a value that was typed as an argument. */
