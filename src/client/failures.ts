@@ -203,7 +203,7 @@ export function isWebPage({ headers, text }: Pick<HttpResponse, 'headers' | 'tex
   return /html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
 }
 
-/** Whether a refusal is of a proxy or a web server: a web page or, but for a 401, text that is not JSON. */
+/** Whether a proxy or a web server refused the request: with a web page, or with text that is not JSON. A service may send a 401 as text. */
 export function isForeign(answer: Pick<HttpResponse, 'status' | 'headers' | 'text'>): boolean {
   const { status, text } = answer;
   return isWebPage(answer) || (status !== 401 && text.trim() !== '' && tryParseJson(text) === undefined);

@@ -111,13 +111,13 @@ function requireHexPrefix(label: string, param: Param, text: string): void {
 function refuseValue(label: string, param: Param, { value, message }: Problem) {
   const text = Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value);
   const words = listChoices(param).filter((each) => Number.isNaN(Number(each)));
-  const meant = nearest(text, words) ?? findInAddress(text) ?? findNumber(param, text);
+  const meant = nearest(text, words) ?? findInUrl(text) ?? findNumber(param, text);
   const hint = meant === undefined ? hintForName(param, text) : `Did you mean ${meant}?`;
   return usageError(`${label} ${showTyped(text)}: ${message}`, hint);
 }
 
-/** The identifier or hash in the address of a page, such as one of a block explorer. */
-function findInAddress(text: string): string | undefined {
+/** The identifier or hash in a URL, such as the one of a page in a block explorer. */
+function findInUrl(text: string): string | undefined {
   const parts = /^https?:/.test(text) ? text.split(/[/?#=&]/) : [];
   return parts.find((part) => identifier.test(part) || /^0x[\da-f]{64}$/i.test(part));
 }

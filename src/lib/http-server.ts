@@ -173,7 +173,7 @@ type MalformedRequest = NodeJS.ErrnoException & { rawPacket?: Buffer };
 const tooLarge = [431, 'its header is too large'] as const;
 const tooSlow = [408, 'it took too long'] as const;
 const notHttp = [400, 'it is not HTTP'] as const;
-const isTls = [400, 'it is TLS, and http is expected here'] as const;
+const overTls = [400, 'it uses TLS, and this server expects plain http'] as const;
 /** The first byte of the handshake of TLS. */
 const tlsHandshake = 0x16;
 
@@ -184,7 +184,7 @@ function refuseMalformed(
   onMalformed: HttpServerOptions['onMalformed'],
 ): void {
   if (!socket.writable) return void socket.destroy();
-  const unreadable = rawPacket?.[0] === tlsHandshake ? isTls : notHttp;
+  const unreadable = rawPacket?.[0] === tlsHandshake ? overTls : notHttp;
   const [status, why] = { HPE_HEADER_OVERFLOW: tooLarge, ERR_HTTP_REQUEST_TIMEOUT: tooSlow }[code] ?? unreadable;
   const body = JSON.stringify({ error: STATUS_CODES[status] });
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n`;

@@ -256,7 +256,7 @@ function textWarnings(text: string): string[] {
     found.push(`the comment has invisible characters: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`);
   }
   if (text.includes('\uFFFD'))
-    found.push('the comment has U+FFFD, which stands for a character that could not be read');
+    found.push('the comment contains U+FFFD, the replacement for a character that could not be decoded');
   if (/\p{Bidi_Control}/u.test(text))
     found.push('the comment has bidirectional controls, which can show the text in another order');
   return found;

@@ -148,7 +148,10 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Writes the address of a server to files; returns a function that removes them, except one that a later run replaced. Errors: `local-file`; `usage` for a file of something else. */
+/**
+ * Writes the address of a server to files; returns a function that removes them, except one that a later run replaced. Errors: `local-file`;
+ * `usage` for a file that holds something else.
+ */
 export function writeReadyFiles(files: readonly (string | undefined)[], ready: object): () => void {
   const text = `${JSON.stringify(ready, null, 2)}\n`;
   const given = files.filter((file) => file !== undefined);

@@ -93,8 +93,8 @@ function listLines(batch: readonly unknown[]): string[] {
   return batch.map((row) => JSON.stringify(row ?? null));
 }
 
-/** Escapes, among them half of a surrogate pair alone, of six characters: jq refuses a text with one. */
-const halfPairs = /\\u[Dd][89ABab]..\\u[Dd][C-Fc-f]..|\\u[Dd][89A-Fa-f]..|\\./g;
+/** Escapes of JSON: a whole surrogate pair, half of one, the beginning of any other. jq refuses a text with a half, which has six characters. */
+const escapes = /\\u[Dd][89ABab]..\\u[Dd][C-Fc-f]..|\\u[Dd][89A-Fa-f]..|\\./g;
 
 export interface Threads {
   startThread: (name: 'jq-thread') => Promise<Worker>;
@@ -113,7 +113,7 @@ export async function compileFilter(filter: string, { startThread, signal }: Thr
     // After a signal, answers still come whole; a second signal ends the process.
     const answered = once(thread, 'message', signal.aborted ? {} : { signal });
     thread.postMessage({
-      json: json.replace(halfPairs, (each) => (each.length === 6 ? '\\ufffd' : each)),
+      json: json.replace(escapes, (each) => (each.length === 6 ? '\\ufffd' : each)),
       program,
       flags: ['--compact-output'],
     } satisfies JqRun);

@@ -14,7 +14,10 @@ export const faultForm =
   'must be <status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>, ' +
   "such as '503:every=3:PUT /v1/webhooks/**'";
 
-/** Reads one `--fault`; `undefined` for other text, also for a path with a query. A `*` in the path is one segment, `**` any rest; the method `*` is any. */
+/**
+ * Reads one `--fault`; `undefined` for other text, also for a path with a query. A `*` in the path is one segment, `**` any rest; the method
+ * `*` is any.
+ */
 export function parseFault(text: string): Fault | undefined {
   const [, doing = '', timing = '', method = '', glob = ''] =
     /^([^:]+):([^:]+):(\S+) +(\/[^\s?]*|\*\*?)$/.exec(text) ?? [];

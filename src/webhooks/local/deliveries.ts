@@ -72,6 +72,14 @@ export function newestSeq(db: Db): number {
   return db.value<number>('SELECT max(seq) FROM delivery') ?? 0;
 }
 
+interface DeliveryRow {
+  atMs: number;
+  webhook: string;
+  eventIds: string;
+  headers: string;
+  body: Uint8Array;
+}
+
 /** A column with text as bytes, which `readRows` makes text: libsql ends the process for text that is not UTF-8. */
 const text = (column: string, name: string) => `CAST(${column} AS BLOB) AS ${name}`;
 
@@ -88,7 +96,7 @@ const texts = z.array(z.string());
 
 /** A delivery; `undefined` if it was removed. Errors: `local-file` if it is damaged. */
 export function readDelivery(db: Db, seq: number): StoredDelivery | undefined {
-  const [row] = readRows<Record<'webhook' | 'eventIds' | 'headers', string> & { atMs: number; body: Uint8Array }>(
+  const [row] = readRows<DeliveryRow>(
     db,
     `SELECT CAST(at_ms AS INTEGER) AS atMs, ${text('webhook', 'webhook')}, ${text('event_ids', 'eventIds')},
        ${text('headers', 'headers')}, ${text('body', 'body')} FROM delivery WHERE seq = ?`,

@@ -96,7 +96,9 @@ test.each([
 
 test('a character that could not be read is named in a warning', async () => {
   const { out } = await run([...sign, '--dry-run', '--text', 'caf\uFFFD']);
-  expect(out).toContain('warning: the comment has U+FFFD, which stands for a character that could not be read\n');
+  expect(out).toContain(
+    'warning: the comment contains U+FFFD, the replacement for a character that could not be decoded\n',
+  );
 });
 
 test('a comment with lines that read like fields stays behind its bar, even if the terminal breaks a line', async () => {

@@ -87,7 +87,7 @@ test('requests pipelined after a refused one are not answered, those after a goo
 });
 
 test.each([
-  ['the handshake of TLS', '\x16\x03\x01\x02\0\x01', '400, it is TLS, and http is expected here'],
+  ['the handshake of TLS', '\x16\x03\x01\x02\0\x01', '400, it uses TLS, and this server expects plain http'],
   ['what is not HTTP', 'EHLO localhost\r\n', '400, it is not HTTP'],
   ['a header of 20 KB', head('x'.repeat(20_000), ''), '431, its header is too large'],
 ])('%s is answered, and the terminal says why', async (_, request, refused) => {
